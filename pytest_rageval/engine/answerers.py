@@ -22,7 +22,7 @@ from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
 from pytest_rageval.model.protocols import System
-from pytest_rageval.systems.calling import checked, is_async
+from pytest_rageval.systems.calling import is_async, to_answer
 from pytest_rageval.threads import Bound, Threads
 from pytest_rageval.trace.collector import Collector, collecting
 from pytest_rageval.trace.completing import complete_answer, usage_of_trace
@@ -203,7 +203,7 @@ class SystemAnswerer:
             CASE_ENVIRONMENT.reset(around)
 
     def _answer(self, value: object, seconds: float, collector: Collector) -> Answer:
-        answer = checked(value, self.name)
+        answer = to_answer(value, self.name)
         check_parts(answer, self.name)
         answer = complete_answer(answer, collector)
         meter = current().meter

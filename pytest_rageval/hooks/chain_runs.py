@@ -16,7 +16,7 @@ from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
-from pytest_rageval.sandbox.protocol import Ran
+from pytest_rageval.sandbox.protocol import ProgramResult
 from pytest_rageval.systems.chains.chain import Chain, Retrieve
 from pytest_rageval.systems.chains.history import Output
 from pytest_rageval.systems.chains.preview import NO_OUTPUTS, Preview, preview
@@ -64,7 +64,7 @@ def previews_of(
 ) -> Iterator[Preview]:
     """Yield what each action would be given, as far as nothing has to be asked and the outputs are known."""
 
-    def evaluate(code: str, values: Mapping[str, object]) -> Ran:
+    def evaluate(code: str, values: Mapping[str, object]) -> ProgramResult:
         return project.sandbox(project.setup.where).run(code.strip(), values=values)
 
     uses_supplied = project.options.uses_supplied

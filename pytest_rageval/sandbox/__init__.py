@@ -1,4 +1,4 @@
-"""Sandboxes: one module each, which runs programs that a model wrote."""
+"""Sandboxes, which run programs that a model has written; one module for each sandbox."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ BUILTIN: dict[str, str] = {
 
 
 def open_sandbox(name: str, needed_by: str) -> Sandbox:
-    """Return the sandbox of this name; close it at the end of the session.
+    """Return the sandbox of this name; the caller closes it at the end of the session.
 
-    There is no fall-back: if the backend is missing, nothing runs.
+    There is no fall-back: a missing backend is an error.
 
     Args:
         name: the value of ``rag_sandbox``.

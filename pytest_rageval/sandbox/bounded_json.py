@@ -1,4 +1,4 @@
-"""Turn a value into JSON values of bounded size and depth."""
+"""Convert a value to JSON values of limited size and depth."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ import decimal
 import math
 from typing import Any
 
-__all__ = ["NotJsonError", "bounded"]
+__all__ = ["NotJsonError", "to_bounded_json"]
 
-LONGEST_INTEGER = 14_000
-"""Bits of the largest integer: Python writes integers of up to 4,300 digits."""
+MAX_INTEGER_BITS = 14_000
+"""Maximum length of an integer, in bits: Python writes integers of up to 4,300 digits."""
 
 _TEXTS = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal)
 
 
 class NotJsonError(ValueError):
-    """The value cannot cross as JSON; the message completes "the value ..."."""
+    """The value cannot be sent as JSON; the message continues a sentence such as "the value ..."."""
 
 
-def bounded(value: object, most: int, depth: int) -> Any:
-    """Return ``value`` as JSON values: tuples and sets become lists, dates and decimals text.
+def to_bounded_json(value: object, max_bytes: int, depth: int) -> Any:
+    """Return ``value`` as JSON values: tuples and sets become lists, dates and decimals become texts.
 
-    It reads no more of the value than fits.
+    Stop reading the value as soon as a limit is exceeded.
 
     Args:
         value: any value.
-        most: bytes that its JSON may have, about.
-        depth: how deep lists and objects may be nested.
+        max_bytes: maximum size of its JSON, approximately.
+        depth: maximum nesting of lists and objects.
 
     Raises:
-        NotJsonError: the value is larger, deeper, or of another type.
+        NotJsonError: the value exceeds a limit, or has a type that is not JSON.
     """
-    return _Walk(most, depth).turn(value, depth)
+    return _Converter(max_bytes, depth).convert(value, depth)
 
 
-class _Walk:
-    """One walk over a value, which counts its bytes."""
+class _Converter:
+    """Converts one value, and counts its bytes."""
 
-    def __init__(self, most: int, depth: int) -> None:
-        self.most, self.depth = most, depth
-        self.left = most
+    def __init__(self, max_bytes: int, depth: int) -> None:
+        self.max_bytes, self.depth = max_bytes, depth
+        self.remaining = max_bytes
 
-    def turn(self, value: object, depth: int) -> Any:
+    def convert(self, value: object, depth: int) -> Any:
         self.spend(1)
         if value is None or isinstance(value, bool):
             return value
@@ -58,11 +58,11 @@ class _Walk:
         if depth < 0:
             raise NotJsonError(f"is nested more than {self.depth} deep")
         if isinstance(value, dict):
-            return {self.key(key): self.turn(each, depth) for key, each in value.items()}
+            return {self.key(key): self.convert(each, depth) for key, each in value.items()}
         if isinstance(value, (set, frozenset)):
-            return sorted((self.turn(each, depth) for each in value), key=repr)
+            return sorted((self.convert(each, depth) for each in value), key=repr)
         if isinstance(value, (list, tuple)):
-            return [self.turn(each, depth) for each in value]
+            return [self.convert(each, depth) for each in value]
         raise NotJsonError(f"is not JSON but of the type {type(value).__name__}")
 
     def key(self, key: object) -> str:
@@ -80,7 +80,7 @@ class _Walk:
 
     def number(self, number: float) -> float:
         if isinstance(number, int):
-            if number.bit_length() > LONGEST_INTEGER:
+            if number.bit_length() > MAX_INTEGER_BITS:
                 raise NotJsonError("has an integer of more than 4,000 digits")
             self.spend(number.bit_length() // 3)
         elif not math.isfinite(number):
@@ -88,10 +88,10 @@ class _Walk:
         return number
 
     def spend(self, size: int) -> None:
-        self.left -= size
-        if self.left < 0:
-            raise NotJsonError(f"is larger than {_size(self.most)}")
+        self.remaining -= size
+        if self.remaining < 0:
+            raise NotJsonError(f"is larger than {_size(self.max_bytes)}")
 
 
-def _size(most: int) -> str:
-    return f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
+def _size(max_bytes: int) -> str:
+    return f"{max_bytes >> 20} MiB" if max_bytes >= 1 << 20 else f"{max_bytes >> 10} KiB"

@@ -1,7 +1,8 @@
-"""The process of the sandbox ``monty``: reads programs as lines of JSON and drives Monty, which runs them.
+"""Run programs with Monty, in a process that the sandbox ``monty`` starts.
 
-It has no environment and no terminal, and our process reads only bounded lines from it. What a program does to Monty
-ends here at worst: our process then kills this one.
+The process reads programs as lines of JSON. It has no environment variables and no terminal, and the parent process
+reads only lines of limited length from it. If a program breaks Monty, it can only break this process; then the parent
+process kills it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.sandbox.bounded_json import NotJsonError, bounded
+from pytest_rageval.sandbox.bounded_json import NotJsonError, to_bounded_json
 from pytest_rageval.sandbox.tool_errors import TOOL_ERRORS
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
     from pydantic_monty import FunctionSnapshot, Monty, MontySession
 
-__all__ = ["Channel", "Printed", "Program", "main"]
+__all__ = ["Channel", "OutputBuffer", "Program", "main"]
 
 ADDRESS_SPACE = 2 << 30
-"""Bytes of this process and of Monty's, if Monty's own limit fails."""
+"""Memory limit of this process and of Monty's process, in bytes, if Monty's own limit fails."""
 
 GRACE = 1.0
-"""Seconds until Monty is killed after its program's time is over."""
+"""Seconds after the time limit of a program until Monty is killed."""
 
 LONGEST_ERROR = 2_000
 
@@ -41,11 +42,14 @@ Message = dict[str, Any]
 
 
 class _StoppedError(Exception):
-    """The run ends here; the message says why."""
+    """Raised to end the run; the message is the reason."""
 
 
 class Channel:
-    """Lines of JSON from and to our process. If that ends while a program runs, this process and Monty end at once."""
+    """Exchanges lines of JSON with the parent process.
+
+    If the parent ends while a program runs, this process and Monty end at once.
+    """
 
     def __init__(self, lines: BinaryIO, replies: BinaryIO) -> None:
         self._lines, self._replies = lines, replies
@@ -77,22 +81,22 @@ class Channel:
         return reply
 
 
-class Printed:
-    """What a program prints, up to a limit; then its worker is killed, as Monty would go on until its time is over."""
+class OutputBuffer:
+    """Collects the output of a program; kills the worker at the limit, because Monty would run until its time limit."""
 
-    def __init__(self, most: int, kill: Callable[[], None]) -> None:
-        self._left, self._kill = most, kill
+    def __init__(self, max_bytes: int, kill: Callable[[], None]) -> None:
+        self._remaining, self._kill = max_bytes, kill
         self._parts: list[str] = []
-        self.full = False
+        self.is_full = False
 
     def __call__(self, stream: str, text: str) -> None:
-        if self.full:
+        if self.is_full:
             return
         data = text.encode("utf-8", "replace")
-        self._parts.append(data[: self._left].decode("utf-8", "ignore"))
-        self._left -= len(data)
-        if self._left < 0:
-            self.full = True
+        self._parts.append(data[: self._remaining].decode("utf-8", "ignore"))
+        self._remaining -= len(data)
+        if self._remaining < 0:
+            self.is_full = True
             self._kill()
 
     @property
@@ -116,28 +120,28 @@ class Program:
         self.ask, self.send = channel.ask, channel.send
 
     def run(self, pool: Monty) -> Message:
-        """Return the end of the program for our process."""
+        """Run the program; return its result as a message to the parent process."""
         from pydantic_monty import MontyError
 
-        value, error, printed = None, "", Printed(0, lambda: None)
+        value, error, output = None, "", OutputBuffer(0, lambda: None)
         try:
             with self.session(pool) as session:
                 self.send({"accepted": True})
-                printed = Printed(self.limits["printed"], _killer(session.worker_pid))
-                value = self.drive(session, printed)
+                output = OutputBuffer(self.limits["printed"], _killer(session.worker_pid))
+                value = self.drive(session, output)
         except NotJsonError as problem:
             error = f"the value {problem}"
         except _StoppedError as stopped:
             error = str(stopped)
         except (MontyError, ValueError, RuntimeError, TypeError, MemoryError) as failure:
             error = self.explain(failure)
-        if printed.full:
+        if output.is_full:
             value, error = None, f"output limit: the program printed more than {self.limits['printed'] >> 10} KiB"
-        return {"value": value, "is_set": self.is_set, "error": error, "printed": printed.text}
+        return {"value": value, "is_set": self.is_set, "error": error, "printed": output.text}
 
     @contextlib.contextmanager
     def session(self, pool: Monty) -> Iterator[MontySession]:
-        """Open a session; the pool replaces a worker that ended while it was idle."""
+        """Open a session; if the worker has ended while it was idle, the pool starts a new one."""
         from pydantic_monty import MontyCrashedError
 
         limits: Any = {
@@ -156,12 +160,12 @@ class Program:
                 session = stack.enter_context(checkout())
             yield session
 
-    def drive(self, session: MontySession, printed: Printed) -> Any:
-        """Run the program, answer its calls of tools, and return its value as JSON values."""
+    def drive(self, session: MontySession, output: OutputBuffer) -> Any:
+        """Run the program and its tool calls, and return its value as JSON values."""
         from pydantic_monty import FunctionSnapshot, FutureSnapshot, MontyComplete, MontyRuntimeError
 
-        lookup = dict.fromkeys(self.tools, _never)
-        step = session.feed_start(self.code, inputs=self.values, external_lookup=lookup, print_callback=printed)
+        lookup = dict.fromkeys(self.tools, _placeholder)
+        step = session.feed_start(self.code, inputs=self.values, external_lookup=lookup, print_callback=output)
         while not isinstance(step, MontyComplete):
             if isinstance(step, FutureSnapshot):
                 raise _StoppedError("the program waits for what never comes")
@@ -170,28 +174,28 @@ class Program:
             else:
                 step = step.resume_auto()
         if self.variable:
-            with contextlib.suppress(MontyRuntimeError):  # it is not set
+            with contextlib.suppress(MontyRuntimeError):  # the program does not set the variable
                 value = session.feed_run(self.variable)
                 self.is_set = True
-                return self.checked(value)
-        return self.checked(step.output)
+                return self.to_json(value)
+        return self.to_json(step.output)
 
     def call(self, step: FunctionSnapshot) -> Any:
-        """Ask our process for a tool's result; return it, or its error, for Monty."""
-        most, depth = self.limits["argument"], self.limits["depth"]
+        """Request a tool call from the parent process; return its result or error in Monty's form."""
+        max_bytes, depth = self.limits["argument"], self.limits["depth"]
         try:
-            args, kwargs = bounded([list(step.args), step.kwargs], most, depth + 2)
+            args, kwargs = to_bounded_json([list(step.args), step.kwargs], max_bytes, depth + 2)
         except NotJsonError as problem:
             return {"exc_type": "ValueError", "message": f"an argument of {step.function_name} {problem}"}
         reply = self.ask({"call": step.function_name, "args": args, "kwargs": kwargs})
         if "stop" in reply:
             raise _StoppedError(reply["stop"])
         if "raised" in reply:
-            return _raised(*reply["raised"])
+            return _monty_error(*reply["raised"])
         return {"return_value": reply["result"]}
 
-    def checked(self, value: object) -> Any:
-        return bounded(value, self.limits["value"], self.limits["depth"])
+    def to_json(self, value: object) -> Any:
+        return to_bounded_json(value, self.limits["value"], self.limits["depth"])
 
     def explain(self, failure: Exception) -> str:
         """Return the error of a program in one line."""
@@ -215,15 +219,15 @@ class Program:
         return f"time limit: the program ran for more than {self.limits['seconds']:g} s"
 
 
-def _raised(name: str, message: str) -> Any:
-    """Return a tool's error for Monty, by its class if Monty knows it."""
+def _monty_error(name: str, message: str) -> Any:
+    """Return a tool's error in Monty's form, with its class if Monty knows the class."""
     if name in TOOL_ERRORS:
         return {"exc_type": name, "message": message}
     return {"exc_type": "RuntimeError", "message": f"{name}: {message}"}
 
 
-def _never(*args: object, **kwargs: object) -> None:
-    """Stand for a tool in Monty's table; `Program.call` answers its calls."""
+def _placeholder(*args: object, **kwargs: object) -> None:
+    """Placeholder of a tool in Monty's table; `Program.call` runs its calls."""
 
 
 def _killer(pid: int | None) -> Callable[[], None]:
@@ -236,14 +240,14 @@ def _killer(pid: int | None) -> Callable[[], None]:
 
 
 def _end_group() -> None:
-    """End this process and Monty's, which is in its group."""
+    """Kill this process and Monty's process, which is in the same group."""
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(1)
 
 
 def _limit_process() -> None:
-    """Bound the memory of this process and Monty's, and let them write no file and no core."""
+    """Limit the memory of this process and of Monty's process, and forbid files and core dumps."""
     with contextlib.suppress(ImportError):  # not on Windows
         import resource
 
@@ -252,15 +256,15 @@ def _limit_process() -> None:
             resource.RLIMIT_FSIZE: 0,
             resource.RLIMIT_CORE: 0,
         }
-        for limit, most in limits.items():
+        for limit, maximum in limits.items():
             with contextlib.suppress(ValueError, OSError):  # the system's limit is lower
-                resource.setrlimit(limit, (most, most))
+                resource.setrlimit(limit, (maximum, maximum))
 
 
 def main() -> None:
-    """Serve programs until our process closes the pipe."""
+    """Serve programs until the parent process closes the pipe."""
     channel = Channel(sys.stdin.buffer, os.fdopen(os.dup(1), "wb"))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing else may write between the lines
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # keep other output out of the pipe
     _limit_process()
     try:
         from pydantic_monty import Monty

@@ -1,4 +1,4 @@
-"""A separate process without our environment and terminal; both sides exchange lines of JSON."""
+"""Start a child process without our environment; exchange lines of JSON with it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Any
 
 __all__ = ["Message", "Process"]
 
-ENDING = 1.0
-"""Seconds that an idle process may take to end by itself."""
+EXIT_TIMEOUT = 1.0
+"""Seconds until an idle process that does not exit by itself is killed."""
 
 LONGEST_LINE = 32 << 20
-"""Bytes of a process's line; a longer one ends it."""
+"""Maximum bytes of a line from a process; a longer line counts as the end of the process."""
 
 Message = dict[str, Any]
 
 
 class Process:
-    """One process and the pipes to it.
+    """A child process and its pipes.
 
     Args:
-        command: its program and arguments.
-        variables: all that it sees of our environment.
+        command: the program and its arguments.
+        variables: the environment variables that the process gets from ours.
     """
 
     def __init__(self, command: Sequence[str], variables: Sequence[str]) -> None:
@@ -35,23 +35,23 @@ class Process:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # a worker that is killed for its memory writes a line
+            stderr=subprocess.DEVNULL,  # a worker that exceeds its memory limit writes a line
             env={name: os.environ[name] for name in variables if name in os.environ},
-            start_new_session=True,  # Ctrl-C is ours, and one signal ends the whole group
+            start_new_session=True,  # Ctrl-C must not reach the process, and one signal kills its whole group
         )
         self.pid = self._popen.pid
         self._killed = False
 
     def read(self, seconds: float) -> Message | None:
-        """Return the process's next message; kill the process and return None if none comes in time."""
-        watch = threading.Timer(max(seconds, 0.0), self._kill_group)
-        watch.daemon = True
-        watch.start()
+        """Return the process's next message; on a timeout, kill the process and return None."""
+        timer = threading.Timer(max(seconds, 0.0), self._kill_group)
+        timer.daemon = True
+        timer.start()
         try:
             assert self._popen.stdout is not None  # noqa: S101 - a pipe
             line = self._popen.stdout.readline(LONGEST_LINE)
         finally:
-            watch.cancel()
+            timer.cancel()
         if self._killed or not line.endswith(b"\n"):
             return None
         try:
@@ -61,28 +61,28 @@ class Process:
         return message if isinstance(message, dict) else None
 
     def write(self, message: Message) -> None:
-        """Send a message; a process that has ended is seen by the next `read`."""
+        """Send a message; the next `read` reports whether the process has ended."""
         assert self._popen.stdin is not None  # noqa: S101 - a pipe
         with contextlib.suppress(OSError):
             self._popen.stdin.write(json.dumps(message).encode() + b"\n")
             self._popen.stdin.flush()
 
     def end(self) -> None:
-        """Let an idle process end by itself; kill it if it does not."""
+        """Let an idle process exit by itself; kill it if it does not."""
         with contextlib.suppress(OSError):
             if self._popen.stdin is not None:
                 self._popen.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(ENDING)
+            self._popen.wait(EXIT_TIMEOUT)
         self.kill()
 
     def stop(self) -> None:
-        """Kill the process with all that it started, and wait for it; a thread that reads from it sees its end."""
+        """Kill the process and its children, and wait for it; a thread that waits in `read` gets None."""
         self._kill_group()
         self._popen.wait()
 
     def kill(self) -> None:
-        """Stop the process and close the pipes to it."""
+        """Stop the process and close its pipes."""
         self.stop()
         for pipe in (self._popen.stdin, self._popen.stdout):
             with contextlib.suppress(OSError):
@@ -91,7 +91,7 @@ class Process:
 
     def _kill_group(self) -> None:
         if self._popen.returncode is not None:
-            return  # another process may have its number by now
+            return  # another process may have this pid by now
         self._killed = True
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):

@@ -1,4 +1,4 @@
-"""Run programs in processes of their own, which speak lines of JSON with ours."""
+"""Run programs in child processes, which exchange lines of JSON with this process."""
 
 from __future__ import annotations
 
@@ -14,53 +14,53 @@ from typing import Any
 from pytest_rageval.errors import SettingError
 from pytest_rageval.sandbox.conversation import Conversation
 from pytest_rageval.sandbox.process import Message, Process
-from pytest_rageval.sandbox.protocol import Limits, Ran, Tool
+from pytest_rageval.sandbox.protocol import Limits, ProgramResult, Tool
 
 __all__ = ["ProcessSandbox", "python_command"]
 
-STARTING = 60.0
-"""Seconds that a process may take to start."""
+START_TIMEOUT = 60.0
+"""Maximum seconds for the start of a process."""
 
-RUNNING = 16
-"""Programs at a time; others wait. The default number of answers at a time is the same."""
+MAX_PROGRAMS = 16
+"""Maximum number of concurrent programs; others wait. It equals the default number of concurrent answers."""
 
-_OUR_PATHS = (
+_ADD_PATHS = (
     "import sys; at = [*(path.endswith('-packages') for path in sys.path), True].index(True); "
     "sys.path[at:at] = sys.argv[1:]"
 )
-"""Lets a process import what ours imports; a project's module cannot replace one of the standard library."""
+"""Adds our import paths in a process; a project's module cannot replace a module of the standard library."""
 
-PASSED_ON = ("PATH", "MONTY_BIN", "SYSTEMROOT")
-"""All that a process sees of our environment."""
+ENVIRONMENT = ("PATH", "MONTY_BIN", "SYSTEMROOT")
+"""The environment variables that a process gets from ours."""
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 DEFAULT_LIMITS = Limits()
 
 
-def python_command(serve: str) -> list[str]:
-    """Return the command of a process of this Python that runs ``module:function``, which serves programs."""
-    module, _, function = serve.partition(":")
-    start = f"{_OUR_PATHS}; from {module} import {function}; {function}()"
+def python_command(target: str) -> list[str]:
+    """Return the command that runs ``module:function`` with this Python; the function serves programs."""
+    module, _, function = target.partition(":")
+    start = f"{_ADD_PATHS}; from {module} import {function}; {function}()"
     return [sys.executable, "-I", "-c", start, *(path for path in sys.path if path)]
 
 
 class ProcessSandbox:
-    """A `Sandbox` whose programs run in processes of their own.
+    """A `Sandbox` that runs programs in child processes.
 
     Args:
         name: the value of ``rag_sandbox``.
-        command: of the processes, which serve programs on their pipes.
-        lasts: whether a process serves one program after another.
-        variables: all that a process sees of our environment.
+        command: the command of a process, which serves programs on its pipes.
+        reusable: whether a process can run several programs, one after another.
+        variables: the environment variables that a process gets from ours.
     """
 
     def __init__(
-        self, name: str, command: Sequence[str], *, lasts: bool = True, variables: Sequence[str] = PASSED_ON
+        self, name: str, command: Sequence[str], *, reusable: bool = True, variables: Sequence[str] = ENVIRONMENT
     ) -> None:
         self.name = name
-        self._command, self._lasts, self._variables = command, lasts, variables
+        self._command, self._reusable, self._variables = command, reusable, variables
         self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(RUNNING)
+        self._slots = threading.BoundedSemaphore(MAX_PROGRAMS)
         self._idle: list[Process] = []
         self._all: set[Process] = set()
         self._closed = False
@@ -76,25 +76,25 @@ class ProcessSandbox:
         variable: str = "",
         seed: str = "",
         real_clock: bool = False,
-    ) -> Ran:
+    ) -> ProgramResult:
         """See `Sandbox.run`."""
         program: Message = {"code": code, "tools": sorted(tools), "values": dict(values), "limits": asdict(limits)}
         program |= {"variable": variable, "seed": seed, "real_clock": real_clock}
         with self._slots:
             while True:
-                with self._lent() as (process, is_new):
+                with self._borrow() as (process, is_new):
                     conversation = Conversation(process, tools, limits)
-                    ran = conversation.hold(program)
-                    if ran is not None:
-                        return ran
+                    result = conversation.run(program)
+                    if result is not None:
+                        return result
                     self._forget(process)
                 if conversation.accepted or is_new:
-                    return conversation.broken()
-                # Someone ended the process while it was idle. It has not begun the program.
+                    return conversation.failed_result()
+                # The process was killed while it was idle, and has not started the program: use another process.
 
     @contextlib.contextmanager
-    def _lent(self) -> Iterator[tuple[Process, bool]]:
-        """Lend an idle process, or a new one, and whether it is new; kill it if the block raises."""
+    def _borrow(self) -> Iterator[tuple[Process, bool]]:
+        """Yield an idle or a new process, and whether it is new; kill the process if the block raises."""
         with self._lock:
             if self._closed:
                 raise RuntimeError(f"the sandbox {self.name} is closed")
@@ -106,7 +106,7 @@ class ProcessSandbox:
             self._drop(process)
             raise
         with self._lock:
-            if self._lasts and process in self._all:  # it has not ended, and the sandbox is not closed
+            if self._reusable and process in self._all:  # the process runs, and the sandbox is open
                 self._idle.append(process)
                 return
         self._drop(process)
@@ -116,7 +116,7 @@ class ProcessSandbox:
         with self._lock:
             self._all.add(process)
         try:
-            message = process.read(STARTING) or {"failed": "its process ended"}
+            message = process.read(START_TIMEOUT) or {"failed": "its process ended"}
         except BaseException:
             self._drop(process)
             raise
@@ -142,6 +142,6 @@ class ProcessSandbox:
             idle, busy = self._idle, self._all.difference(self._idle)
             self._idle, self._all = [], set()
         for process in busy:
-            process.stop()  # the thread that runs its program closes it
+            process.stop()  # the thread that runs its program closes the pipes
         for process in idle:
             process.end()

@@ -1,4 +1,4 @@
-"""What every sandbox does: run a program within limits and return how it ended."""
+"""The protocol of a sandbox: run a program within limits, and return its result."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
-__all__ = ["Limits", "Ran", "Sandbox", "Tool", "ToolCall"]
+__all__ = ["Limits", "ProgramResult", "Sandbox", "Tool", "ToolCall"]
 
 Tool = Callable[..., Any]
-"""A function of ours that a program may call by name. It runs in our process and returns JSON values."""
+"""A function that a program may call by name. It runs in our process and returns JSON values."""
 
 MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may use. A program that passes a limit ends with an error.
+    """The limits of one program. A program that exceeds a limit ends with an error.
 
     Attributes:
-        seconds: the program's own time; the time of its tools does not count.
-        total_seconds: the time of the program with its tools; None for no limit.
+        seconds: the time of the program, without its tools.
+        total_seconds: the time of the program, including its tools; None for no limit.
         memory: bytes of the program's values.
-        printed: bytes that it prints.
-        tool_calls: calls of tools.
+        printed: bytes of its output.
+        tool_calls: number of tool calls.
         value: bytes of its value as JSON.
-        depth: how deep its value, and what goes to and from tools, may be nested.
+        depth: nesting of its value, and of the arguments and results of tools.
         argument: bytes of the arguments of one call as JSON.
         result: bytes of a tool's result as JSON; a larger one is an error of the tool.
     """
@@ -47,10 +47,10 @@ class ToolCall:
     """One call of a tool by a program.
 
     Attributes:
-        name, args, kwargs: the tool and what it was called with.
-        result: what it returned; None if it failed.
-        error: the class and message of its error; empty if it returned.
-        seconds: its time.
+        name, args, kwargs: the tool and its arguments.
+        result: its return value; None if it failed.
+        error: the class and message of its error; empty if it succeeded.
+        seconds: its duration.
     """
 
     name: str
@@ -62,16 +62,17 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """How a program ended.
+class ProgramResult:
+    """The result of a program.
 
     Attributes:
-        value: the value of the variable asked for, else of the last expression, as JSON values; None without one.
-        printed: what it printed, as it printed it; escape it before it is shown.
-        error: why it did not run to its end, as one escaped line, with the program's line if known; empty if it did.
-        tool_calls: its calls, in their order.
-        seconds: its own time, without its tools.
-        is_set: whether the value is that of the variable asked for.
+        value: the value of ``variable`` or, if the program does not set it, of the last expression, as JSON values;
+            None without a value.
+        printed: its output, unescaped; escape it before it is shown.
+        error: why it failed, as one escaped line, with the line number in the program if known; empty if it succeeded.
+        tool_calls: its tool calls, in order.
+        seconds: its duration, without its tools.
+        is_set: whether the program set ``variable``.
     """
 
     value: Any = None
@@ -83,7 +84,7 @@ class Ran:
 
 
 class Sandbox(Protocol):
-    """Runs programs apart from our process. Threads may share one."""
+    """Runs programs isolated from our process. Threads may share a sandbox."""
 
     name: str
 
@@ -97,23 +98,23 @@ class Sandbox(Protocol):
         variable: str = "",
         seed: str = "",
         real_clock: bool = False,
-    ) -> Ran:
-        """Run a program once and return how it ended.
+    ) -> ProgramResult:
+        """Run a program once and return its result.
 
-        Whatever the program does is in `Ran`. The call raises only what a tool raises and a program may not handle:
-        a `CaseError`, such as an outage, and what is no `Exception`, such as a `KeyboardInterrupt`.
+        An error of the program is reported in the `ProgramResult`. The call raises only errors of tools that a program
+        may not handle: a `CaseError`, such as an outage, and a `BaseException` such as `KeyboardInterrupt`.
 
         Args:
             code: the program.
             tools: name -> function that it may call.
-            limits: what it may use.
+            limits: its limits.
             values: name -> JSON value that it may read.
             variable: the variable whose value is returned if the program sets it.
-            seed: the seed of ``random``, such as the case's id: the same program gives the same value again.
+            seed: the seed of ``random``, such as the case's id; it makes the value of a program reproducible.
             real_clock: use the time of day; otherwise it is always 2000-01-01T00:00:00Z.
         """
         ...
 
     def close(self) -> None:
-        """End all processes of the sandbox, also those that run a program."""
+        """End all processes of the sandbox, even if they run a program."""
         ...

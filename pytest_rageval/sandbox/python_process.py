@@ -1,7 +1,7 @@
-"""The process of the sandbox ``bubblewrap``: runs one program with CPython, inside of the walls that bwrap has built.
+"""Run one program with CPython, in a process that the sandbox ``bubblewrap`` starts.
 
-Of our package it has this file, `bounded_json` and `tool_errors`. The program may do anything to this process; our own
-one reads only bounded lines from it.
+Of this package, only this file, `bounded_json` and `tool_errors` can be imported. The program may do anything to this
+process; the parent process reads only lines of limited length from it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import threading
 import time
 from typing import Any, BinaryIO, NoReturn
 
-from pytest_rageval.sandbox.bounded_json import NotJsonError, bounded
+from pytest_rageval.sandbox.bounded_json import NotJsonError, to_bounded_json
 from pytest_rageval.sandbox.tool_errors import error_of
 
 __all__ = ["Channel", "Output", "Program", "Tool", "main"]
@@ -37,7 +37,7 @@ Message = dict[str, Any]
 
 
 class Channel:
-    """Lines of JSON from and to our process; threads of the program may share it."""
+    """Exchanges lines of JSON with the parent process; threads of the program may share it."""
 
     def __init__(self, lines: BinaryIO, replies: BinaryIO) -> None:
         self._lines, self._replies = lines, replies
@@ -45,7 +45,7 @@ class Channel:
         self._owner = os.getpid()
 
     def send(self, message: Message) -> None:
-        if os.getpid() != self._owner:  # a child that the program has forked
+        if os.getpid() != self._owner:  # a child process that the program has forked
             os._exit(1)
         with self._lock:
             self._replies.write(json.dumps(message).encode() + b"\n")
@@ -66,10 +66,10 @@ class Channel:
 
 
 class Output(io.TextIOBase):
-    """What the program prints, up to a limit, which ends it."""
+    """Collects the output of the program, and ends the program at the limit."""
 
-    def __init__(self, program: Program, most: int) -> None:
-        self._program, self._left = program, most
+    def __init__(self, program: Program, max_bytes: int) -> None:
+        self._program, self._remaining = program, max_bytes
         self._parts: list[str] = []
 
     def writable(self) -> bool:
@@ -77,9 +77,9 @@ class Output(io.TextIOBase):
 
     def write(self, text: str) -> int:
         data = text.encode("utf-8", "replace")
-        self._parts.append(data[: self._left].decode("utf-8", "ignore"))
-        self._left -= len(data)
-        if self._left < 0:
+        self._parts.append(data[: self._remaining].decode("utf-8", "ignore"))
+        self._remaining -= len(data)
+        if self._remaining < 0:
             self._program.end(error=f"output limit: the program printed more than {self._program.kib('printed')} KiB")
         return len(text)
 
@@ -89,7 +89,7 @@ class Output(io.TextIOBase):
 
 
 class Tool:
-    """A tool as a function of the program."""
+    """A tool, as a function that the program can call."""
 
     __slots__ = ("_name", "_program")
 
@@ -101,7 +101,7 @@ class Tool:
 
 
 class Program:
-    """One program and how it ends."""
+    """Runs one program and reports its result."""
 
     def __init__(self, message: Message, channel: Channel) -> None:
         self.message, self.channel = message, channel
@@ -112,23 +112,23 @@ class Program:
         return int(self.limits[limit]) >> 10
 
     def end(self, value: object = None, error: str = "", *, is_set: bool = False) -> NoReturn:
-        """Report the end; this process ends with it, whatever the program goes on to do."""
+        """Report the result and end this process, even if threads of the program still run."""
         self.channel.send({"value": value, "is_set": is_set, "error": error, "printed": self.output.text})
         os._exit(0)
 
-    def end_of_time(self, *_: object) -> None:
-        """End a program that runs too long. If it does not let us, our process kills it a little later."""
+    def end_at_time_limit(self, *_: object) -> None:
+        """End a program at its time limit. If the program prevents this, the parent process kills it later."""
         self.end(error=f"time limit: the program ran for more than {self.limits['seconds']:g} s")
 
     def call(self, name: str, args: list[object], kwargs: dict[str, object]) -> Any:
         """Return the result of a tool, or raise its error."""
         try:
-            args, kwargs = bounded([args, kwargs], self.limits["argument"], self.limits["depth"] + 2)
+            args, kwargs = to_bounded_json([args, kwargs], self.limits["argument"], self.limits["depth"] + 2)
         except NotJsonError as problem:
             raise ValueError(f"an argument of {name} {problem}") from None
-        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)  # the time of a tool is not the program's
+        remaining, _ = signal.setitimer(signal.ITIMER_REAL, 0)  # the time of a tool does not count
         reply = self.channel.ask({"call": name, "args": args, "kwargs": kwargs})
-        signal.setitimer(signal.ITIMER_REAL, left)
+        signal.setitimer(signal.ITIMER_REAL, remaining)
         if "stop" in reply:
             self.end(error=reply["stop"])
         if "raised" in reply:
@@ -141,25 +141,25 @@ class Program:
         variables: dict[str, Any] = {"__name__": "__main__", **tools, **message["values"]}
         sys.stdout = sys.stderr = self.output
         value, error = None, ""
-        signal.signal(signal.SIGALRM, self.end_of_time)
+        signal.signal(signal.SIGALRM, self.end_at_time_limit)
         signal.setitimer(signal.ITIMER_REAL, self.limits["seconds"])
         try:
             value = _run(message["code"], variables)
-        except SystemExit as left:
-            error = "" if left.code in (None, 0) else _explained(left)
+        except SystemExit as exit_error:
+            error = "" if exit_error.code in (None, 0) else _error_text(exit_error)
         except MemoryError:
             variables.clear()
             error = f"memory limit: the program used more than {self.kib('memory') >> 10} MiB"
-        except BaseException as raised:
-            error = _explained(raised)
+        except BaseException as exception:
+            error = _error_text(exception)
         is_set = not error and message["variable"] in variables
         try:
             value = _without_numpy(variables[message["variable"]] if is_set else value)
-            value = bounded(value, self.limits["value"], self.limits["depth"])
+            value = to_bounded_json(value, self.limits["value"], self.limits["depth"])
         except NotJsonError as problem:
             value, error = None, f"the value {problem}"
-        except BaseException as raised:  # the program's own class raises anything
-            value, error = None, _explained(raised)
+        except BaseException as exception:  # a class of the program may raise anything
+            value, error = None, _error_text(exception)
         self.end(None if error else value, error, is_set=is_set)
 
 
@@ -176,18 +176,18 @@ def _run(code: str, variables: dict[str, Any]) -> object:
 
 
 def _without_numpy(value: Any) -> Any:
-    """Return a value with numpy's arrays and numbers as Python's, in it or in its items."""
+    """Convert numpy arrays and numbers to Python values, in a value or in its items."""
     if isinstance(value, list | tuple):
         return [item.tolist() if hasattr(item, "tolist") else item for item in value]
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _explained(error: BaseException) -> str:
-    """Return the class, message and line of an error."""
+def _error_text(error: BaseException) -> str:
+    """Return the class, message and line number of an error."""
     name = type(error).__name__
     try:
-        said = error.args[0] if isinstance(error, KeyError) and error.args else error
-        text = str(error.msg if isinstance(error, SyntaxError) else said)[:LONGEST_ERROR]
+        message = error.args[0] if isinstance(error, KeyError) and error.args else error
+        text = str(error.msg if isinstance(error, SyntaxError) else message)[:LONGEST_ERROR]
     except BaseException:
         text = ""
     line = error.lineno if isinstance(error, SyntaxError) else None
@@ -200,7 +200,7 @@ def _explained(error: BaseException) -> str:
 
 
 def _fix_clock() -> None:
-    """Let the program's clock stand still."""
+    """Fix the clock of the program at `Y2K`."""
     import datetime
 
     dates: Any = datetime.date
@@ -251,7 +251,7 @@ def _fix_clock() -> None:
 
 
 def _limit(limits: Message) -> None:
-    """Give up what root may do, and bound this process; the limits cannot be raised again."""
+    """Drop the rights of root, and set the limits of this process; they cannot be raised again."""
     import resource
 
     if os.getuid() == 0:
@@ -259,24 +259,24 @@ def _limit(limits: Message) -> None:
         os.setgid(NOBODY)
         os.setuid(NOBODY)
     with open("/proc/self/statm", encoding="ascii") as sizes:
-        own = int(sizes.read().split()[0]) * resource.getpagesize()
-    for limit, most in (
-        (resource.RLIMIT_AS, own + limits["memory"]),
+        used = int(sizes.read().split()[0]) * resource.getpagesize()
+    for limit, maximum in (
+        (resource.RLIMIT_AS, used + limits["memory"]),
         (resource.RLIMIT_FSIZE, FILE_SIZE),
         (resource.RLIMIT_NPROC, PROCESSES),
         (resource.RLIMIT_NOFILE, FILES),
         (resource.RLIMIT_CORE, 0),
     ):
         with contextlib.suppress(ValueError, OSError):  # the system's limit is lower
-            resource.setrlimit(limit, (most, most))
+            resource.setrlimit(limit, (maximum, maximum))
 
 
 def main(packages: list[str]) -> None:
-    """Run one program; our process replaces this one for the next."""
+    """Run one program; the parent process starts a new process for the next program."""
     channel = Channel(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
-    nothing = os.open(os.devnull, os.O_RDWR)
+    null_device = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
-        os.dup2(nothing, stream)
+        os.dup2(null_device, stream)
     channel.send({"ready": True})
     message = channel.receive()
     _limit(message["limits"])

@@ -1,4 +1,4 @@
-"""Systems under test: the builtin ones, and loading and calling a user's own."""
+"""Systems under test: the names of the builtin systems, and the modules of all systems."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ BUILTIN: dict[str, str] = {
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 
 FAMILIES: dict[str, str] = {"chain": "pytest_rageval.systems.chains.system:family"}
-"""Head of a system's name, as ``chain`` in ``chain:FILE.toml`` -> ``"module:attribute"`` of its function, for a
+"""Head of a system's name, such as ``chain`` in ``chain:FILE.toml`` -> ``"module:attribute"`` of its function, for a
 `Registry`. The function gets the name, the head and the registry's ``get``, and returns the `SystemFactory`."""
 
 WORKFLOWS: dict[str, str] = {"extractive": "rag", "llm": "rag"}
-"""System name -> the facet ``workflow`` of its outcomes, if it is not the name."""
+"""System name -> the facet ``workflow`` of its outcomes, if it differs from the name."""

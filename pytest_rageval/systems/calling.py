@@ -1,4 +1,4 @@
-"""Check a system under test: whether it is async, and what it returned."""
+"""Inspect a system under test, and convert its return value to an `Answer`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pytest_rageval.errors import SystemContractError, short_repr
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.systems.library_answers import answer_of_library
 
-__all__ = ["checked", "is_async", "system_name"]
+__all__ = ["is_async", "system_name", "to_answer"]
 
 _ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")
-"""A memory address; it would make equal messages differ between runs."""
+"""A memory address; messages leave it out, because it differs between runs."""
 
 
 def is_async(system: object) -> bool:
     """Return whether ``system`` is async.
 
-    Detects coroutine functions and methods, objects with an async ``__call__``, and a `functools.partial` of any.
+    Detect coroutine functions and methods, objects with an async ``__call__``, and a `functools.partial` of any.
     """
     while isinstance(system, functools.partial):
         system = system.func
@@ -35,7 +35,7 @@ def system_name(system: object) -> str:
     return str(getattr(system, "__name__", type(system).__name__))
 
 
-def checked(value: object, name: str, part: str = "rag_system") -> Answer:
+def to_answer(value: object, name: str, part: str = "rag_system") -> Answer:
     """Convert the return value of a system to an `Answer`.
 
     Args:

@@ -1,4 +1,4 @@
-"""The system ``closed_book``: a model without passages, to measure what it already knows."""
+"""The system ``closed_book``: ask a model without passages, to measure its own knowledge."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from pytest_rageval.text.words import words
 
 __all__ = ["Sentence", "contradict"]
 
-COMPARED = 20
-"""Number of best sentences to compare with each other."""
+MAX_SENTENCES = 20
+"""Maximum number of sentences to compare; the best ones are compared."""
 
 AGREEMENT = 2 / 3
-"""Smallest share of the longer sentence's words that both sentences have in common at their start and end."""
+"""Smallest share of the longer sentence's words that both sentences share at their start and end."""
 
 LONGEST_FACT = 3
 """Largest number of words in the differing span."""
@@ -44,35 +44,36 @@ def contradict(sentences: Sequence[Sentence], question_terms: Collection[str], *
     Two sentences of different passages contradict each other if they differ in one span of at most ``LONGEST_FACT``
     words, the rest is at least ``AGREEMENT`` of the longer one, and the two spans are rival facts:
 
-    - both have the right kind: a digit if the question asks for a number, else names, without a digit and with every
-      word capitalised or Chinese;
-    - neither contains a term of the question: "won in 2021" and "won in 2022" are then about different things;
+    - both have the right kind: if the question asks for a number, both contain a digit; otherwise both are names, which
+      have no digit and only capitalised or Chinese words;
+    - neither contains a term of the question. Otherwise, the sentences are about different things, such as "won in
+      2021" and "won in 2022" for a question about 2021;
     - they are not the same words in another order, and neither name is a part of the other.
 
-    Contradictions in other words, and false facts on which all passages agree, are not detected.
+    Contradictions in other wordings, and false facts on which all passages agree, are not detected.
     """
-    pairs = combinations(sentences[:COMPARED], 2)
+    pairs = combinations(sentences[:MAX_SENTENCES], 2)
     return any(one.passage != other.passage and _rivals(one, other, question_terms, number) for one, other in pairs)
 
 
 def _rivals(one: Sentence, other: Sentence, question_terms: Collection[str], number: bool) -> bool:
     start, end = _common_ends(one.terms, other.terms)
-    here, there = slice(start, len(one.terms) - end), slice(start, len(other.terms) - end)
-    mine, theirs = one.terms[here], other.terms[there]
-    if not 1 <= len(mine) <= LONGEST_FACT or not 1 <= len(theirs) <= LONGEST_FACT:
+    one_slice, other_slice = slice(start, len(one.terms) - end), slice(start, len(other.terms) - end)
+    one_span, other_span = one.terms[one_slice], other.terms[other_slice]
+    if not 1 <= len(one_span) <= LONGEST_FACT or not 1 <= len(other_span) <= LONGEST_FACT:
         return False
-    if start + end < AGREEMENT * max(len(one.terms), len(other.terms)) or sorted(mine) == sorted(theirs):
+    if start + end < AGREEMENT * max(len(one.terms), len(other.terms)) or sorted(one_span) == sorted(other_span):
         return False
-    if any(term in question_terms for term in (*mine, *theirs)):
+    if any(term in question_terms for term in (*one_span, *other_span)):
         return False
-    return _rival_facts(words(one.text)[here], words(other.text)[there], number)
+    return _rival_facts(words(one.text)[one_slice], words(other.text)[other_slice], number)
 
 
-def _rival_facts(mine: Sequence[str], theirs: Sequence[str], number: bool) -> bool:
-    one, other = "".join(mine), "".join(theirs)
+def _rival_facts(one_span: Sequence[str], other_span: Sequence[str], number: bool) -> bool:
+    one, other = "".join(one_span), "".join(other_span)
     if number:
         return bool(_DIGIT.search(one) and _DIGIT.search(other)) and one != other
-    return _is_name(mine) and _is_name(theirs) and one not in other and other not in one
+    return _is_name(one_span) and _is_name(other_span) and one not in other and other not in one
 
 
 def _is_name(span: Sequence[str]) -> bool:
@@ -83,6 +84,6 @@ def _common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
     """Return how many items two sequences share at their start and, after that, at their end."""
     shorter = min(len(one), len(other))
     start = next((i for i in range(shorter) if one[i] != other[i]), shorter)
-    rest = shorter - start
-    end = next((i for i in range(rest) if one[-1 - i] != other[-1 - i]), rest)
+    remaining = shorter - start
+    end = next((i for i in range(remaining) if one[-1 - i] != other[-1 - i]), remaining)
     return start, end

@@ -1,4 +1,4 @@
-"""The system ``extractive``: answer with sentences of the passages, without a model.
+"""The system ``extractive``: answer with sentences from the passages, without a model.
 
 It is deterministic and reads only the texts and titles of the passages. It never uses their ids, their order (except
 for ties) or the gold record.
@@ -33,10 +33,10 @@ NUMBER_WEIGHT = 1.5
 """Factor for a sentence with a new number, if the question asks for a number."""
 
 EVIDENCE = 0.5
-"""A sentence is evidence if it contains, with its title, more than this share of the question's content terms.
+"""A sentence is evidence if it contains, with its passage's title, more than this share of the question's terms.
 
-With exactly this share it is evidence if its passage contains all of them: "It opens at 9:00." answers "When does the
-museum open?" in a passage about the museum.
+A sentence with exactly this share is evidence if its passage contains all terms: "It opens at 9:00." answers "When does
+the museum open?" in a passage about the museum.
 """
 
 MIN_SCORE = 0.5
@@ -45,8 +45,8 @@ MIN_SCORE = 0.5
 LONGEST_ANSWER = 100
 """Largest number of words in the answer; the best sentence is always in it."""
 
-NEWS = 0.3
-"""Smallest share of a sentence's words that are new in the answer."""
+MIN_NOVELTY = 0.3
+"""Smallest share of a sentence's terms that the answer does not contain yet."""
 
 FREE = Usage(prompt_tokens=0, completion_tokens=0, cost_usd=0.0)
 """The usage of an answer without a model: known to be zero."""
@@ -56,7 +56,7 @@ _PIECE = re.compile(r".{1,300}(?!\S)|.{1,300}", re.DOTALL)
 
 
 def build(parts: SystemParts, options: None = None) -> System:
-    """Return the reader as a system that retrieves if a case supplies no passages."""
+    """Return `extractive` as a system that retrieves if a case supplies no passages."""
     return naive(SystemParts(parts.retriever, extractive, parts.top_k))
 
 
@@ -88,7 +88,7 @@ def extractive(query: Query) -> Answer:
 
 
 def _sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
-    """Return the sentences of the passages; drop those without a word."""
+    """Return the sentences of the passages, without those that have no word."""
     result: list[Sentence] = []
     for position, passage in enumerate(passages):
         for sentence in sentences(passage.text):
@@ -98,7 +98,10 @@ def _sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
 
 
 def _has_number(question: str, candidates: Sequence[Sentence]) -> list[bool]:
-    """Return for each sentence whether it has a number that is not in the question; True if none is needed."""
+    """Return for each sentence whether it has a number that is not in the question.
+
+    True for all sentences if the question does not ask for a number.
+    """
     if not asks_for_number(question):
         return [True] * len(candidates)
     question_numbers = numbers(question)
@@ -114,15 +117,15 @@ def _is_evidence(
     """Return for each sentence whether it covers the question (see `EVIDENCE`) and has a number if one is needed."""
     query_terms = set(question_terms)
     title_terms = [query_terms.intersection(title) for title in titles]
-    whole = [set(matches) for matches in title_terms]
+    passage_terms = [set(matches) for matches in title_terms]
     for sentence in candidates:
-        whole[sentence.passage] |= query_terms.intersection(sentence.terms)
+        passage_terms[sentence.passage] |= query_terms.intersection(sentence.terms)
     half = EVIDENCE * len(query_terms)
-    covered = []
+    covers_question = []
     for sentence in candidates:
         share = len(query_terms.intersection(sentence.terms) | title_terms[sentence.passage])
-        covered.append(share > half or (0 < share == half and whole[sentence.passage] == query_terms))
-    return [covers and has for covers, has in zip(covered, number, strict=True)]
+        covers_question.append(share > half or (0 < share == half and passage_terms[sentence.passage] == query_terms))
+    return [covers and has for covers, has in zip(covers_question, number, strict=True)]
 
 
 def _scores(
@@ -131,33 +134,33 @@ def _scores(
     candidates: Sequence[Sentence],
     number: Sequence[bool],
 ) -> list[float]:
-    """Return a score for each sentence: its own and its passage's BM25, raised if it has a needed number."""
+    """Return a score for each sentence: its BM25 score and its passage's, raised if it has a needed number."""
     query_terms = set(question_terms)
-    # one index entry for all other terms
-    reduced = [[term if term in query_terms else "" for term in s.terms] for s in candidates]
-    whole = [list(title) for title in titles]
-    for sentence, words in zip(candidates, reduced, strict=True):
-        whole[sentence.passage] += words
-    passages = Bm25Index(whole, K1, B).scores(question_terms).tolist()
-    own = Bm25Index(reduced, K1, B).scores(question_terms).tolist()
+    # the empty term stands for all other terms
+    matching_terms = [[term if term in query_terms else "" for term in s.terms] for s in candidates]
+    passage_terms = [list(title) for title in titles]
+    for sentence, words in zip(candidates, matching_terms, strict=True):
+        passage_terms[sentence.passage] += words
+    passage_scores = Bm25Index(passage_terms, K1, B).scores(question_terms).tolist()
+    sentence_scores = Bm25Index(matching_terms, K1, B).scores(question_terms).tolist()
     return [
-        (score + PASSAGE_WEIGHT * passages[sentence.passage]) * (NUMBER_WEIGHT if has else 1.0)
-        for sentence, score, has in zip(candidates, own, number, strict=True)
+        (score + PASSAGE_WEIGHT * passage_scores[sentence.passage]) * (NUMBER_WEIGHT if has else 1.0)
+        for sentence, score, has in zip(candidates, sentence_scores, number, strict=True)
     ]
 
 
 def _choose(order: Sequence[int], scores: Sequence[float], candidates: Sequence[Sentence]) -> list[int]:
     """Return the positions of the sentences of the answer, best first."""
     best, *others = order
-    chosen, length, used_terms = [best], len(candidates[best].terms), set(candidates[best].terms)
+    positions, length, used_terms = [best], len(candidates[best].terms), set(candidates[best].terms)
     for i in others:
         distinct = set(candidates[i].terms)
         fits = length + len(candidates[i].terms) <= LONGEST_ANSWER
-        if fits and scores[i] >= MIN_SCORE * scores[best] and len(distinct - used_terms) >= NEWS * len(distinct):
-            chosen.append(i)
+        if fits and scores[i] >= MIN_SCORE * scores[best] and len(distinct - used_terms) >= MIN_NOVELTY * len(distinct):
+            positions.append(i)
             length += len(candidates[i].terms)
             used_terms |= distinct
-    return chosen
+    return positions
 
 
 def _phrase(phrases: Mapping[str, str], language: str) -> str:

@@ -17,7 +17,7 @@ TEXTS = ("answer", "result", "output", "output_text")
 """Keys of the answer in the result of a LangChain chain."""
 
 SOURCES = ("source_documents", "source_nodes", "context")
-"""Keys of the retrieved passages in such a result."""
+"""Keys of the retrieved passages in the result of a LangChain chain."""
 
 
 def answer_of_library(value: object, name: str) -> Answer | None:

@@ -45,7 +45,7 @@ def model_of(parts: SystemParts, system: str) -> ChatModel:
 
 
 def answer_of(completion: Completion) -> Answer:
-    """Return a model's trimmed reply as an answer with the step "completion"; it abstains if marked as a refusal."""
+    """Return a model's trimmed reply as an answer with a step "completion"; abstain if the provider marks a refusal."""
     detail = {
         "model": completion.model,
         "finish_reason": completion.finish_reason,

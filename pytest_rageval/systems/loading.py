@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.importing import SPEC, cause_text, imported_object
 from pytest_rageval.model.protocols import System
-from pytest_rageval.systems.adapters import adapted_system
+from pytest_rageval.systems.adapters import adapt_system
 
 __all__ = ["load_system"]
 
@@ -15,7 +15,7 @@ __all__ = ["load_system"]
 def load_system(spec: str) -> System:
     """Import the system ``package.module:attribute``; the attribute may be dotted.
 
-    A class is instantiated without arguments. The import path is ``sys.path``, as pytest has set it.
+    A class is instantiated without arguments. Modules are found on ``sys.path``, which pytest has set up.
 
     Raises:
         SettingError: ``spec`` is malformed, cannot be imported, or its value cannot be called.
@@ -27,7 +27,7 @@ def load_system(spec: str) -> System:
     value = imported_object(form, where)
     if isinstance(value, type):
         value = _instance(value, where)
-    system = adapted_system(value)
+    system = adapt_system(value)
     if system is None:
         raise SettingError(
             f"{where}: {type(value).__name__} {short_repr(value)} cannot be called; name a function or a class"

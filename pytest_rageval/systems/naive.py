@@ -1,4 +1,4 @@
-"""The default system under test: retrieve, then generate."""
+"""The default system under test: retrieve passages, then generate an answer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pytest_rageval.model.case import Passage, Query
 from pytest_rageval.model.facts import RETRIEVE
 from pytest_rageval.model.protocols import AsyncSystem, Retriever, SyncSystem, System
 from pytest_rageval.model.ranking import Ranking
-from pytest_rageval.systems.calling import checked, is_async, system_name
+from pytest_rageval.systems.calling import is_async, system_name, to_answer
 from pytest_rageval.systems.parts import SystemParts
-from pytest_rageval.systems.searching import AsyncSearch, Found, has_no_text, search
+from pytest_rageval.systems.searching import AsyncSearch, SearchResult, has_no_text, search
 
 __all__ = ["AsyncRetrieveThenGenerate", "RetrieveThenGenerate", "naive"]
 
@@ -35,11 +35,11 @@ def naive(parts: SystemParts) -> System:
 
 @dataclass(frozen=True, slots=True)
 class RetrieveThenGenerate:
-    """Retrieves passages for a query without any, and lets the generator answer from them.
+    """Retrieves passages if the query supplies none, then calls the generator.
 
-    A query with passages goes to the generator unchanged. Otherwise the answer contains the ranking, and its trace the
-    steps "retrieve" and "generate" with their seconds. The generator reads the passages with a text. If no retrieved
-    passage has a text, it is not called, and the answer contains only the ranking.
+    A query with passages goes to the generator unchanged. Otherwise, the answer contains the ranking, and its trace has
+    the steps "retrieve" and "generate" with their seconds. The generator gets the passages that have a text. If none
+    has a text, the generator is not called, and the answer contains only the ranking.
 
     Attributes:
         retriever: finds the passages; with None, a query without passages is a `CaseError`.
@@ -54,12 +54,12 @@ class RetrieveThenGenerate:
     def __call__(self, query: Query) -> Answer | str:
         if query.passages is not None:
             return self.generator(query)
-        found = search(self.retriever, query.question, self.top_k)
-        if has_no_text(found.ranking):
-            return _ranking_only(found)
+        result = search(self.retriever, query.question, self.top_k)
+        if has_no_text(result.ranking):
+            return _ranking_only(result)
         start = time.perf_counter()
-        value = self.generator(_with_passages(query, found.ranking))
-        return _answer(value, system_name(self.generator), found, _step("generate", start))
+        value = self.generator(_with_passages(query, result.ranking))
+        return _answer(value, system_name(self.generator), result, _step("generate", start))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,12 @@ class AsyncRetrieveThenGenerate:
     async def __call__(self, query: Query) -> Answer | str:
         if query.passages is not None:
             return await self._generate(query)
-        found = await self._search.find(query.question, self.top_k)
-        if has_no_text(found.ranking):
-            return _ranking_only(found)
+        result = await self._search.find(query.question, self.top_k)
+        if has_no_text(result.ranking):
+            return _ranking_only(result)
         start = time.perf_counter()
-        value = await self._generate(_with_passages(query, found.ranking))
-        return _answer(value, system_name(self.generator), found, _step("generate", start))
+        value = await self._generate(_with_passages(query, result.ranking))
+        return _answer(value, system_name(self.generator), result, _step("generate", start))
 
     async def _generate(self, query: Query) -> Answer | str:
         if is_async(self.generator):
@@ -93,24 +93,24 @@ class AsyncRetrieveThenGenerate:
         return await self._search.in_thread(partial(cast("SyncSystem", self.generator), query))
 
 
-def _ranking_only(found: Found) -> Answer:
+def _ranking_only(result: SearchResult) -> Answer:
     """Return an answer with only a ranking; no model was called, so its cost is 0."""
-    return Answer("", found.ranking, trace=(_retrieval_step(found),), usage=Usage(0, 0, 0.0), generated=False)
+    return Answer("", result.ranking, trace=(_retrieval_step(result),), usage=Usage(0, 0, 0.0), generated=False)
 
 
 def _with_passages(query: Query, ranking: Ranking) -> Query:
     return replace(query, passages=tuple(Passage(i.doc_id, i.text, i.title) for i in ranking if i.text))
 
 
-def _answer(value: object, generator: str, found: Found, generation_step: Step) -> Answer:
-    answer = checked(value, generator, part="rag_generator")
-    final = found.ranking if answer.ranking is None else answer.ranking  # a generator may rerank
-    return replace(answer, ranking=final, trace=(_retrieval_step(found), *answer.trace, generation_step))
+def _answer(value: object, generator: str, result: SearchResult, generation_step: Step) -> Answer:
+    answer = to_answer(value, generator, part="rag_generator")
+    final = result.ranking if answer.ranking is None else answer.ranking  # a generator may rerank
+    return replace(answer, ranking=final, trace=(_retrieval_step(result), *answer.trace, generation_step))
 
 
-def _retrieval_step(found: Found) -> Step:
+def _retrieval_step(result: SearchResult) -> Step:
     """Return the step of a search, with its seconds and the retriever's name, if known."""
-    detail = {"seconds": found.seconds, "retriever": found.retriever}
+    detail = {"seconds": result.seconds, "retriever": result.retriever}
     return Step(RETRIEVE, {name: value for name, value in detail.items() if value not in (None, "")})
 
 

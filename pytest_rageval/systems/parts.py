@@ -21,21 +21,22 @@ __all__ = ["SystemParts", "no_passages"]
 
 @dataclass(frozen=True, slots=True)
 class SystemParts:
-    """The session's parts, from its fixtures.
+    """The parts that a system is built from; they come from the session's fixtures.
 
     Attributes:
         retriever: finds passages for a question; None without a corpus.
         generator: answers a query from its passages; None leaves the choice to the system.
         top_k: passages per retrieval, >= 1.
-        llm: the session's model, or None.
+        llm: the session's model; None without one.
         prompts: the prompts of the systems; None for the built-in ones.
-        embedder: the session's embedding model, or None.
+        embedder: the session's embedding model; None without one.
         environments: the tools of agents; None outside a session.
-        sandbox: returns the session's sandbox, which is opened on first use; its argument names the system that needs
-            it. None outside a session.
-        models: returns the model of a litellm name, recorded and charged as the session's. None outside a session.
-        retrievers: (kind of ``rag_retriever``, its parameters) -> the retriever over the session's corpus, or None
-            without a corpus. None outside a session.
+        sandbox: (name of the system that needs it) -> the session's sandbox, opened on first use. None outside a
+            session.
+        models: litellm name -> the model; its calls are recorded and charged like those of the session's model. None
+            outside a session.
+        retrievers: (kind of ``rag_retriever``, its parameters) -> the retriever over the session's corpus; the result
+            is None without a corpus. None outside a session.
         setup: the options of the system.
     """
 

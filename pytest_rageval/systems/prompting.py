@@ -1,4 +1,4 @@
-"""Prompts of the systems, by language: built-in ones or a user's."""
+"""Load the prompts of the systems, by language: built-in texts with a user's overrides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "closed_book_system": (),
     "closed_book_user": ("question",),
 }
-"""The texts of a language, and the required placeholders of each."""
+"""Key of a text -> its required placeholders."""
 
 _MEANING = {"question": "question", "passages": "documents", "text": "text of a document"}
 
@@ -56,7 +56,7 @@ class Prompts:
     error: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, key: str, language: str, values: Mapping[str, str] = _NONE) -> str:
-        """Return a text with its sentences and ``values`` filled in, trimmed."""
+        """Fill the sentences and ``values`` into a text, and trim it."""
         template = self.texts.get(language, self.texts["en"])[key]
         return fill(template, {**self.sentences(language), **values}).strip()
 
@@ -93,7 +93,7 @@ def load_prompts(
 def messages_for(query: Query, prompts: Prompts) -> tuple[Message, ...]:
     """Return the messages to a model: the task, the earlier turns, then instructions, passages and question.
 
-    A query whose passages are None gets the same messages as one with an empty tuple.
+    Passages that are None lead to the same messages as an empty tuple.
     """
     language = query.language
     passages = [_passage(p, number, language, prompts) for number, p in enumerate(query.passages or (), 1)]
@@ -116,7 +116,7 @@ def closed_book_messages(query: Query, prompts: Prompts) -> tuple[Message, ...]:
 
 
 def _conversation(query: Query, system: str, user: str) -> tuple[Message, ...]:
-    """Return the messages in order, without empty ones: some providers refuse these."""
+    """Return the messages in order, without empty ones, because some providers reject them."""
     contents = [("system", system)]
     for turn in query.history:
         contents += [("user", turn.question), ("assistant", turn.answer)]
@@ -129,8 +129,8 @@ def _passage(passage: Passage, number: int, language: str, prompts: Prompts) -> 
     return prompts.text("passage", language, values)
 
 
-def _sentence(own: Mapping[str, str], protocol: Mapping[str, str], language: str) -> str:
-    return own.get(language) or protocol.get(language) or protocol["en"]
+def _sentence(custom: Mapping[str, str], protocol: Mapping[str, str], language: str) -> str:
+    return custom.get(language) or protocol.get(language) or protocol["en"]
 
 
 def _read(path: Path) -> dict[str, str]:

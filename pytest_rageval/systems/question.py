@@ -27,7 +27,7 @@ _HOW = re.compile(
     rf"|几(?:{_MEASURE}|[天年周月日号点次倍])",
     re.IGNORECASE,
 )
-"""Phrases that ask for an amount; they are no content terms either."""
+"""Phrases that ask for an amount; they are not content terms."""
 
 _ASKS_FOR_NUMBER = re.compile(
     r"\b(?:when|date|price|how (?:many|much|long|old|tall|high|far|big|large)"
@@ -50,9 +50,9 @@ def terms(text: str) -> list[str]:
 
 
 def content_terms(question: str) -> list[str]:
-    """Return the distinct terms of a question without function words; all of its terms if it has no others."""
-    folded = [word.casefold() for word in words(_COUNT.sub(r" \g<0> ", _HOW.sub(" ", question)))]
-    content = [stem(word) for word in folded if word not in FUNCTION_WORDS]
+    """Return the distinct terms of a question without function words; all terms if it has only function words."""
+    folded_words = [word.casefold() for word in words(_COUNT.sub(r" \g<0> ", _HOW.sub(" ", question)))]
+    content = [stem(word) for word in folded_words if word not in FUNCTION_WORDS]
     return list(dict.fromkeys(content or terms(question)))
 
 

@@ -1,4 +1,4 @@
-"""Search with a user's or a built-in retriever, sync or async, and check what it returns."""
+"""Search with a retriever, sync or async, and check the ranking that it returns."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from pytest_rageval.systems.calling import is_async, system_name
 from pytest_rageval.systems.parts import no_passages
 from pytest_rageval.threads import Bound
 
-__all__ = ["AsyncSearch", "Found", "has_no_text", "search"]
+__all__ = ["AsyncSearch", "SearchResult", "has_no_text", "search"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search found.
+class SearchResult:
+    """The result of a search.
 
     Attributes:
         ranking: the passages, best first.
-        seconds: the time of the search, without waiting for a thread; None if it was replayed.
-        retriever: the retriever's name in its facts; "" if it has none.
+        seconds: the time of the search, without the wait for a thread; None if it was replayed.
+        retriever: the name that the retriever reports in its facts; "" if it reports none.
     """
 
     ranking: Ranking
@@ -52,7 +52,7 @@ class AsyncSearch:
     retriever: Retriever | None
     _bound: Bound = field(default_factory=lambda: Bound(1), init=False, repr=False, compare=False)
 
-    async def find(self, question: str, k: int) -> Found:
+    async def find(self, question: str, k: int) -> SearchResult:
         """Return at most ``k`` passages."""
         method: Any = getattr(self.retriever, "search", None)
         if is_async(method):
@@ -60,29 +60,29 @@ class AsyncSearch:
             replays = meter.replays
             with _wrap_errors(self.retriever):
                 ranking = await method(question, k)
-            found = _found(self.retriever, ranking, start)
-            return found if meter.replays == replays else replace(found, seconds=None)
+            result = _result(self.retriever, ranking, start)
+            return result if meter.replays == replays else replace(result, seconds=None)
         call = partial(search, self.retriever, question, k)
         if self.retriever is None or getattr(self.retriever, "in_place", False):
             return call()
         return await self.in_thread(call)
 
     async def in_thread(self, call: Callable[[], T]) -> T:
-        """Run a call in the thread of the searches; directly if no event loop runs."""
+        """Run a call in the search thread; run it directly if there is no event loop."""
         if not _has_event_loop():
             return call()
         async with self._bound.slots:
             return await self._bound.threads.run(call)
 
 
-def search(retriever: Retriever | None, question: str, k: int) -> Found:
+def search(retriever: Retriever | None, question: str, k: int) -> SearchResult:
     """Return at most ``k`` passages of a sync retriever; raise `CaseError` without a retriever."""
     if retriever is None:
         raise no_passages()
     start = time.perf_counter()
     with _wrap_errors(retriever):
         ranking = retriever.search(question, k)
-    return _found(retriever, ranking, start)
+    return _result(retriever, ranking, start)
 
 
 def has_no_text(ranking: Ranking) -> bool:
@@ -102,7 +102,7 @@ def _has_event_loop() -> bool:
 
 @contextmanager
 def _wrap_errors(retriever: Retriever | None) -> Iterator[None]:
-    """Convert an error of a retriever to a `RetrieverError` with the traceback of its own code."""
+    """Convert an error of a retriever to a `RetrieverError` with the traceback of the retriever's code."""
     try:
         yield
     except RagEvalError:
@@ -111,8 +111,8 @@ def _wrap_errors(retriever: Retriever | None) -> Iterator[None]:
         raise RetrieverError(system_name(retriever), error).with_traceback(error.__traceback__) from error
 
 
-def _found(retriever: Retriever | None, ranking: object, start: float) -> Found:
-    """Return what a search that began at ``start`` found; raise `SystemContractError` if it is no ranking."""
+def _result(retriever: Retriever | None, ranking: object, start: float) -> SearchResult:
+    """Return the result of a search that began at ``start``; raise `SystemContractError` if it is no ranking."""
     seconds = time.perf_counter() - start
     if not isinstance(ranking, Ranking):
         raise SystemContractError(
@@ -120,4 +120,4 @@ def _found(retriever: Retriever | None, ranking: object, start: float) -> Found:
         )
     if (fault := ranking.fault) is not None:
         raise SystemContractError(f"rag_retriever {system_name(retriever)!r} returned a Ranking that {fault}")
-    return Found(ranking, seconds, retriever_of(facts_of(retriever)) or "")
+    return SearchResult(ranking, seconds, retriever_of(facts_of(retriever)) or "")

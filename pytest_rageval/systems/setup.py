@@ -1,4 +1,4 @@
-"""What is known of a named system before anything runs: its options and where its files are."""
+"""The setup of a named system, known before anything runs: its options and file folders."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["SystemSetup"]
 
 @dataclass(frozen=True, slots=True)
 class SystemSetup:
-    """What is known of a named system before anything runs.
+    """The options and file folders of a named system.
 
     Attributes:
-        where: the begin of messages, for instance "rag_systems: react-mini".
+        where: the beginning of messages, for example "rag_systems: react-mini".
         options: the options of its line in ``rag_systems``.
-        argument: what follows ``chain:``; "" for other systems.
-        folders: the folders that its files are relative to, in the order in which they are searched.
+        argument: the text after ``chain:`` in the name; "" for other systems.
+        folders: the folders in which its relative paths are searched, in order.
         sandbox: the value of ``rag_sandbox``.
     """
 

@@ -1,4 +1,4 @@
-"""The declaration of a built-in system with options: how it reads them, and how it is built."""
+"""Declare a built-in system: how to read its options, build it, and plan its calls."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ O = TypeVar("O")  # noqa: E741
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """The model calls of one case, before it runs.
+    """The planned model calls of one case.
 
     Attributes:
-        messages: of the first call; empty if no model is asked.
-        calls: the number of calls, or its upper bound.
-        exact: whether the number is exact.
-        final: whether exactly these messages will be sent first.
+        messages: the messages of the first call; empty if the case calls no model.
+        calls: the number of calls, or an upper bound of it.
+        exact: whether ``calls`` is exact.
+        final: whether the first call will send exactly these messages.
         params: the parameters of the first call in addition to the model's own, such as ``tools`` and ``stop``.
-        asks: (model, its ``max_tokens``) of each call if they differ; the model "" is the system's.
-        turns: the most earlier replies that a prompt holds; None for all of them.
-        documents: the most documents of the answer's ranking, each of which ``erag:MEASURE`` asks about; None if
-            unknown.
+        asks: (model, ``max_tokens``) of each call, if they differ; the model "" is the system's model.
+        turns: maximum number of earlier replies in a prompt; None if a prompt has all of them.
+        documents: maximum number of documents in the answer's ranking; None if unknown. ``erag:MEASURE`` calls a model
+            for each of them.
     """
 
     messages: Sequence[Message]
@@ -47,19 +47,21 @@ class PlannedRun:
 
 
 NO_CALLS = PlannedRun((), 0, exact=True, documents=0)
-"""A case for which no model is asked."""
+"""The plan of a case that calls no model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What the files of a system name, for the checks before anything runs and for the run's fingerprint.
+    """The models, retrievers and tools that a system's files name.
+
+    They are checked before anything runs, and are part of the run's fingerprint.
 
     Attributes:
-        models: the litellm names of models of its own.
-        asks: whether it asks the system's model.
+        models: the litellm names of models that its files name.
+        asks: whether it calls the system's model.
         retrieves: whether it searches with the session's retriever.
-        retrievers: other retrievers: ``file:line``, a kind of ``rag_retriever`` and its parameters.
-        tools: names of tools, each with ``file:line``.
+        retrievers: other retrievers, as (``file:line``, kind of ``rag_retriever``, parameters).
+        tools: the tools, as (``file:line``, name).
     """
 
     models: tuple[str, ...] = ()
@@ -74,17 +76,17 @@ class Workflow(Generic[O]):
     """A built-in system with options. It is a `SystemFactory`.
 
     Attributes:
-        read: reads and checks the options before anything runs, and calls ``finish`` of them. It reads no data and
-            asks nothing, but finds what is missing: files, a sandbox. Raises `SettingError`.
+        read: reads and checks the options before anything runs, and then calls their ``finish``. It reads no data and
+            calls no model. It raises `SettingError`, for example if a file or a sandbox is missing.
         build: builds the system of a session.
         plan: (options, query, parts) -> the model calls of a case, for ``--rag-dry-run`` and ``--rag-budget-usd``;
-            None if they are unknown. The parts have no model, no retriever and no sandbox. They have the environment of
-            the case, without tools if it is known only when the test runs.
+            None if they are unknown. The parts contain no model, no retriever and no sandbox. They contain the
+            environment of the case; it has no tools if it is known only when the test runs.
         uses_environments: whether it calls tools; then the environment of each case is chosen and loaded early.
-        uses_embedded: whether it runs with the model ``embedded`` if the session has no model.
-        retrieves: whether it may use the session's retriever. A user's retriever may ask models, too.
-        needs: returns what its files name.
-        files: returns the files that its options name, which decide what it does, for the run's fingerprint.
+        uses_embedded: whether it uses the model ``embedded`` if the session has no model.
+        retrieves: whether it may use the session's retriever, which may call models, too.
+        needs: returns the models, retrievers and tools that its files name.
+        files: returns the files that its options name; they are part of the run's fingerprint.
         facet: the facet ``workflow`` of its outcomes; "" for the system's name.
     """
 
@@ -107,5 +109,5 @@ AnyWorkflow = Workflow[Any]
 
 
 def no_options(setup: SystemSetup) -> None:
-    """Read the options of a system that has none; raise `SettingError` for any."""
+    """Accept no options: raise `SettingError` for any option."""
     setup.options.finish()

@@ -1,4 +1,4 @@
-"""Passages in the steps of a trace, and the ranking that they make."""
+"""Read the passages in the steps of a trace, and the ranking that they form."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ __all__ = ["passage_detail", "passage_of", "passages_of", "ranking_of_trace"]
 
 
 def passage_detail(passage: ScoredPassage) -> dict[str, Any]:
-    """Return a passage in the form of a step: ``{id, page?, title?, text?, score?}``."""
+    """Return a passage as a step stores it: ``{id, page?, title?, text?, score?}``."""
     values = (("page", passage.page), ("title", passage.title), ("text", passage.text))
     detail: dict[str, Any] = {"id": passage.doc_id} | {key: value for key, value in values if value}
     return detail if passage.score is None else {**detail, "score": float(passage.score)}
 
 
 def passages_of(step: Step) -> list[ScoredPassage]:
-    """Return the passages that a search or a tool found; none if it failed. An item without an id is left out."""
-    found = step.detail.get("passages")
-    if step.kind not in (RETRIEVE, TOOL) or has_failed(step) or not isinstance(found, Sequence):
+    """Return the passages that a search or a tool returned; [] if it failed. Skip items without an id."""
+    passages = step.detail.get("passages")
+    if step.kind not in (RETRIEVE, TOOL) or has_failed(step) or not isinstance(passages, Sequence):
         return []
-    return [passage_of(each) for each in found if isinstance(each, Mapping) and each.get("id") not in (None, "")]
+    return [passage_of(each) for each in passages if isinstance(each, Mapping) and each.get("id") not in (None, "")]
 
 
 def ranking_of_trace(trace: Sequence[Step]) -> Ranking | None:
     """Return the passages of a trace in the order in which they first appeared; None if no step reports passages.
 
-    Scores stay only if they never rise, because those of different searches are not comparable.
+    Scores are dropped if one is higher than the score before it, because scores of different searches are not
+    comparable.
     """
     if not any(isinstance(step.detail.get("passages"), list | tuple) for step in trace):
         return None
@@ -49,8 +50,8 @@ def ranking_of_trace(trace: Sequence[Step]) -> Ranking | None:
 
 
 def passage_of(values: Mapping[str, Any]) -> ScoredPassage:
-    """Return the passage of a `passage_detail`; a value of another type is ignored."""
+    """Return the passage of a `passage_detail`; ignore a value of the wrong type."""
     score = values.get("score")
     text, title, page = (each if isinstance(each := values.get(key), str) else "" for key in ("text", "title", "page"))
-    known = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
-    return ScoredPassage(plain_text(values["id"]), known, text, title, page)
+    number = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
+    return ScoredPassage(plain_text(values["id"]), number, text, title, page)

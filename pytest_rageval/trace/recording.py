@@ -15,13 +15,13 @@ SOURCE = "tracing"
 
 
 class RecordedStep:
-    """A step that lasts as long as its ``with`` block; outside a case it records nothing.
+    """A step that starts and ends with its ``with`` block; outside a case it records nothing.
 
     Steps that begin inside the block, also in its tasks, get this one as their parent.
 
     Attributes:
         detail: the step's values; the block may add some.
-        is_recorded: whether the block runs in a case.
+        is_recorded: whether the block runs in a case, so the step is recorded.
     """
 
     __slots__ = ("_event", "_kind", "_outer", "_start", "_watcher", "detail", "is_recorded")
@@ -55,9 +55,9 @@ class RecordedStep:
             self.detail["error"] = error_text(error)
         if self._watcher is not None:
             self._watcher(self._event)
-        try:  # `suppress` takes a tenth of a step
+        try:  # `contextlib.suppress` would take a tenth of the time of a step
             CURRENT_STEP.reset(self._outer)
-        except ValueError:  # an abandoned generator is closed in another context
+        except ValueError:  # Python closes an abandoned generator in another context
             return
 
 
@@ -66,6 +66,6 @@ def error_text(error: BaseException) -> str:
     name = type(error).__name__
     try:
         text = str(error)
-    except Exception:  # a user's exception may have a broken text
+    except Exception:  # a user's exception may have a broken ``__str__``
         return name
     return f"{name}: {text}" if text else name

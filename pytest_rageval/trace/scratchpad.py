@@ -1,4 +1,4 @@
-"""Read a ReAct transcript: lines ``Thought n:``, ``Action n:`` and ``Observation n:`` become steps."""
+"""Convert a ReAct transcript (``Thought n: Action n: Observation n:``) to steps."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["NO_ACTION", "Transcript", "read_transcript"]
 NO_ACTION = "no_action"
 """The tool name of a step whose action cannot be read; the step is invalid."""
 UNREACHABLE = "Could not find that page, please try again."
-"""What R-Eval answers if Wikipedia cannot be reached. Its authors delete such runs."""
+"""The observation of R-Eval if Wikipedia cannot be reached. Its authors delete such runs."""
 
 _LABEL = re.compile(r"^[ \t]*(Thought|Action|Observation)[ \t]*\d+[ \t]*:", re.MULTILINE)
 _VERDICT = re.compile(r"^[ \t]*(?:Answer is (?:IN)?CORRECT|Episode finished, reward = )", re.MULTILINE)
 
 Part = tuple[str, str]
-"""A label ("" before the first one), and the text up to the next label."""
+"""A label ("" before the first one), and the text between it and the next label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Transcript:
     """The content of a transcript.
 
     Attributes:
-        steps: thoughts and calls of tools, in order. ``Finish`` is no call.
+        steps: thoughts and calls of tools, in order, without ``Finish``.
         rounds: the number of actions.
         is_labelled: whether it has a line ``Thought n:``, ``Action n:`` or ``Observation n:``.
         is_finished: whether the run called ``Finish``.
@@ -46,13 +46,13 @@ class Transcript:
     def trace(self, answer: str) -> tuple[Step, ...]:
         """Return the trace of a run with a given answer.
 
-        A run without an answer called ``Finish`` with none, or the step limit ended it.
+        A run without an answer has called ``Finish`` with an empty answer, or has reached the step limit.
         """
-        without = "empty_answer" if self.is_finished else "step_limit"
-        return self.ended(FINISHED if answer.strip() else without)
+        no_answer_reason = "empty_answer" if self.is_finished else "step_limit"
+        return self.with_end(FINISHED if answer.strip() else no_answer_reason)
 
-    def ended(self, reason: str) -> tuple[Step, ...]:
-        """Return the steps and why the run ended: an outage if there was one, else ``reason``."""
+    def with_end(self, reason: str) -> tuple[Step, ...]:
+        """Return the steps with a last step for the end of the run: an outage if there was one, else ``reason``."""
         outage = {"reason": "tool_unavailable", "detail": UNREACHABLE}
         return (*self.steps, Step(END, outage if self.is_unreachable else {"reason": reason}))
 
@@ -60,40 +60,41 @@ class Transcript:
 def read_transcript(text: str) -> Transcript:
     """Return the steps of a transcript and how it ended.
 
-    An observation is the result of the action before it. It is not found or invalid if it begins with "Could not find"
-    or "Invalid". What follows ``Finish``, and a verdict on the answer ("Answer is CORRECT", "Episode finished, reward =
-    1") are left out, because they are no evidence. A text before the first label is a thought.
+    An observation is the result of the action before it. If it begins with "Could not find", the call found nothing; if
+    it begins with "Invalid", the call was invalid. The observation of ``Finish``, and a verdict on the answer ("Answer
+    is CORRECT", "Episode finished, reward = 1") are left out, because they are no evidence. A text before the first
+    label is a thought.
     """
     steps: list[Step] = []
     rounds, finished, unreachable = 0, False, False
-    for label, said, observed in _rounds(text):
+    for label, content, observation in _rounds(text):
         if label == "Thought":
-            steps += [Step(THOUGHT, {"text": said})] if said else []
+            steps += [Step(THOUGHT, {"text": content})] if content else []
             continue
         rounds += 1
-        action = read_action(f"Action: {said}")
-        refused = (observed or "").startswith("Invalid")
-        if action and action.is_finish and not refused:
+        action = read_action(f"Action: {content}")
+        is_invalid = (observation or "").startswith("Invalid")
+        if action and action.is_finish and not is_invalid:
             finished = True
         else:
-            unreachable = unreachable or observed == UNREACHABLE
-            steps.append(Step(TOOL, _call(action, said, observed)))
+            unreachable = unreachable or observation == UNREACHABLE
+            steps.append(Step(TOOL, _call(action, content, observation)))
     return Transcript(tuple(steps), rounds, _LABEL.search(text) is not None, finished, unreachable)
 
 
 def _rounds(text: str) -> Iterator[tuple[str, str, str | None]]:
-    """Yield thoughts, and actions with their observation, which is None if there is none."""
+    """Yield (label, text, observation) of each thought and action; the observation may be None."""
     pending: str | None = None
-    for label, said in _parts(text):
+    for label, content in _parts(text):
         if label == "Observation":
-            yield "Action", pending or "", said
+            yield "Action", pending or "", content
             pending = None
             continue
         if pending is not None:
             yield "Action", pending, None
-        pending = said if label == "Action" else None
+        pending = content if label == "Action" else None
         if label != "Action":
-            yield "Thought", said, None
+            yield "Thought", content, None
     if pending is not None:
         yield "Action", pending, None
 
@@ -111,18 +112,18 @@ def _without_verdict(text: str) -> str:
     return (text[: verdict.start()] if verdict else text).rstrip()
 
 
-def _call(action: Action | None, said: str, observed: str | None) -> dict[str, Any]:
+def _call(action: Action | None, content: str, observation: str | None) -> dict[str, Any]:
     """Return the detail of a tool step."""
     call: dict[str, Any] = {"name": action.name if action else NO_ACTION}
-    call["arguments"] = action.arguments if action else said.strip()
+    call["arguments"] = action.arguments if action else content.strip()
     if action and action.trailing:
         call["trailing"] = action.trailing
-    if observed is not None:
-        call["result"] = observed
-    if action is None or (observed or "").startswith("Invalid"):
+    if observation is not None:
+        call["result"] = observation
+    if action is None or (observation or "").startswith("Invalid"):
         call["invalid"] = True
-    elif (observed or "").startswith("Could not find"):
+    elif (observation or "").startswith("Could not find"):
         call["found"] = False
-    if observed == UNREACHABLE:
+    if observation == UNREACHABLE:
         call["error"] = UNREACHABLE
     return call

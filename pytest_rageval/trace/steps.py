@@ -41,30 +41,30 @@ BRANCH = "branch"
 TEMPLATE = "template"
 END = "end"
 KINDS = (RETRIEVE, TOOL, COMPLETION, THOUGHT, PROGRAM, GENERATE, BRANCH, TEMPLATE, END)
-"""The kinds whose keys have a meaning; a step of any other kind is stored and ignored."""
+"""The kinds that the plugin reads; a step of another kind is stored and ignored."""
 
 FINISHED = "finished"
 LIMITS = ("step_limit", "call_limit", "time_limit", "context_limit")
-"""Reasons of a run that a limit ended."""
+"""End reasons of a run that reached a limit."""
 OUTAGES = ("tool_unavailable", "model_error")
-"""Reasons that make the case an error, never a low score."""
+"""End reasons that make the case an error instead of a low score."""
 END_REASONS = (FINISHED, "empty_answer", "gave_up", *LIMITS, "no_action", "filtered", "program_error", *OUTAGES)
 """All values of ``reason`` in a step of the kind "end"."""
 
 
 def end_of(trace: Sequence[Step]) -> Step | None:
-    """Return the step that says how the run ended; None if the trace has none."""
+    """Return the step "end" of a trace, which says why the run ended; None if there is none."""
     return next((step for step in reversed(trace) if step.kind == END), None)
 
 
 def end_reason(trace: Sequence[Step]) -> str:
-    """Return why the run ended, "finished" if the trace does not say."""
+    """Return why the run ended; "finished" if the trace has no step "end"."""
     end = end_of(trace)
     return FINISHED if end is None else str(end.detail.get("reason") or FINISHED)
 
 
 def is_cut_short(trace: Sequence[Step]) -> bool:
-    """Return whether an exception cut a run short: it has steps, and none says how the run ended."""
+    """Return whether an exception ended the run: its trace has steps, but no step "end"."""
     return len(trace) > 0 and end_of(trace) is None
 
 
@@ -75,12 +75,12 @@ def has_failed(step: Step) -> bool:
 
 
 def is_timing(step: Step) -> bool:
-    """Return whether a step only has the seconds of a stage, as those of our own retrieve-then-generate do."""
+    """Return whether a step has only the seconds of a stage, like the steps of the built-in `naive` system."""
     return step.kind in (RETRIEVE, GENERATE) and step.detail.keys() <= {"seconds", "retriever"}
 
 
 def tool_calls(trace: Sequence[Step]) -> list[Step]:
-    """Return the calls of tools. A search inside a tool is the tool's own work and no call of its own."""
+    """Return the calls of tools. A search inside a tool is a part of that call and is not counted separately."""
     return [step for step in trace if step.kind == TOOL]
 
 

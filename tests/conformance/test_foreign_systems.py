@@ -20,17 +20,17 @@ from pytest_rageval.errors import SystemContractError
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.ranking import ScoredPassage
-from pytest_rageval.systems.adapters import adapted_system
-from pytest_rageval.systems.calling import checked, is_async, system_name
+from pytest_rageval.systems.adapters import adapt_system
+from pytest_rageval.systems.calling import is_async, system_name, to_answer
 
 QUERY = Query("When?", (Passage("p0", "At nine."), Passage("p1", "Or ten.")), (Turn("Who?", "We."),))
 PAGES = [Document("At nine.", id="d1"), Document("Or ten.", id="d2")]
 
 
 def answered(value: object, query: Query = QUERY) -> Answer:
-    system: Any = adapted_system(value)
+    system: Any = adapt_system(value)
     reply = system(query)
-    return checked(asyncio.run(reply) if is_async(system) else reply, system_name(system))
+    return to_answer(asyncio.run(reply) if is_async(system) else reply, system_name(system))
 
 
 @pytest.fixture(scope="module")
@@ -96,17 +96,17 @@ def test_a_dict_of_any_keys_has_the_question_under_each_name() -> None:
 
 @pytest.mark.parametrize(("text", "sources"), [("result", "source_documents"), ("answer", "context")])
 def test_the_dict_of_a_chain_is_read(text: str, sources: str) -> None:
-    answer = checked({"query": "When?", text: "At nine.", sources: PAGES}, "chain")
+    answer = to_answer({"query": "When?", text: "At nine.", sources: PAGES}, "chain")
     assert (answer.text, answer.ranking and answer.ranking.doc_ids) == ("At nine.", ("d1", "d2"))
 
 
 def test_text_as_context_is_not_a_ranking() -> None:
-    assert checked({"answer": "At nine.", "context": "At nine. Or ten."}, "chain") == Answer("At nine.")
+    assert to_answer({"answer": "At nine.", "context": "At nine. Or ten."}, "chain") == Answer("At nine.")
 
 
 def test_sources_without_passages_are_refused() -> None:
     with pytest.raises(SystemContractError, match=r"^source_documents of rag_system 'chain' returned 3 at place 1; "):
-        checked({"answer": "x", "source_documents": [3]}, "chain")
+        to_answer({"answer": "x", "source_documents": [3]}, "chain")
 
 
 def test_an_agents_messages_end_with_its_answer() -> None:
@@ -119,10 +119,10 @@ def test_an_agents_messages_end_with_its_answer() -> None:
         AIMessage("", usage_metadata=count),
         AIMessage([{"type": "text", "text": "At nine."}], usage_metadata=count),
     ]
-    assert checked(state(before + steps), "agent") == Answer("At nine.", usage=Usage(4, 2))
-    assert checked(state([HumanMessage("When?"), AIMessage("At nine.")]), "agent") == Answer("At nine.")
+    assert to_answer(state(before + steps), "agent") == Answer("At nine.", usage=Usage(4, 2))
+    assert to_answer(state([HumanMessage("When?"), AIMessage("At nine.")]), "agent") == Answer("At nine.")
     with pytest.raises(SystemContractError, match="returned dict"):
-        checked(state(before), "agent")
+        to_answer(state(before), "agent")
 
 
 def test_a_runnable_is_awaited_unless_it_is_a_sync_function() -> None:
@@ -130,10 +130,10 @@ def test_a_runnable_is_awaited_unless_it_is_a_sync_function() -> None:
         await asyncio.sleep(0)
         return f"{question} Now."
 
-    assert is_async(adapted_system(RunnableLambda(say)))
+    assert is_async(adapt_system(RunnableLambda(say)))
     assert answered(RunnableLambda(say)).text == "When? Now."
-    assert is_async(adapted_system(ChatPromptTemplate.from_template("{input}") | FakeListChatModel(responses=["a"])))
-    assert not is_async(adapted_system(RunnableLambda(lambda question: question)))
+    assert is_async(adapt_system(ChatPromptTemplate.from_template("{input}") | FakeListChatModel(responses=["a"])))
+    assert not is_async(adapt_system(RunnableLambda(lambda question: question)))
 
 
 def test_a_query_engine_answers_with_its_sources(llama: Any) -> None:
@@ -149,8 +149,8 @@ def test_a_query_engine_answers_with_its_sources(llama: Any) -> None:
             return self.custom_query(f"awaited {query_str}")
 
     sync, awaiting = Engine(), Awaiting()
-    assert not is_async(adapted_system(sync))
-    assert is_async(adapted_system(awaiting))
+    assert not is_async(adapt_system(sync))
+    assert is_async(adapt_system(awaiting))
     answer = answered(sync)
     assert answer.text == "When? Now."
     assert answer.ranking is not None
@@ -160,7 +160,7 @@ def test_a_query_engine_answers_with_its_sources(llama: Any) -> None:
 
 def test_a_response_without_a_text_is_refused(llama: Any) -> None:
     with pytest.raises(SystemContractError, match="returned Response "):
-        checked(llama.Response(None), "engine")
+        to_answer(llama.Response(None), "engine")
 
 
 class Own:
@@ -175,9 +175,9 @@ class Both(Own):
 
 def test_an_object_with_one_of_the_methods_is_a_system() -> None:
     assert answered(Own()).text == "When? Now."
-    assert system_name(adapted_system(Own())) == "Own"
+    assert system_name(adapt_system(Own())) == "Own"
     assert answered(Both()).text == "awaited When?"
-    assert adapted_system(object()) is None
+    assert adapt_system(object()) is None
 
 
 def test_a_callable_stays_unchanged() -> None:
@@ -186,12 +186,12 @@ def test_a_callable_stays_unchanged() -> None:
             return "called"
 
     for value in (Called(), Mock(), len, Own):
-        assert adapted_system(value) is value
+        assert adapt_system(value) is value
 
 
 def test_chunks_of_one_document_are_separate_in_an_answer() -> None:
     pages = [Document("At nine.", id="d1"), Document("Or ten.", id="d1")]
-    answer = checked({"answer": "At nine.", "context": pages}, "chain")
+    answer = to_answer({"answer": "At nine.", "context": pages}, "chain")
     assert answer.ranking is not None
     assert [item.text for item in answer.ranking] == ["At nine.", "Or ten."]
     assert answer.ranking.doc_ids[1].startswith("d1#")

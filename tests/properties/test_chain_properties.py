@@ -33,7 +33,7 @@ ARGUMENTS: dict[type, st.SearchStrategy[int | str]] = {
 @st.composite
 def _filters(draw: st.DrawFn) -> Filter:
     name = draw(st.sampled_from(sorted(FILTERS)))
-    return Filter(name, tuple(draw(ARGUMENTS[kind]) for kind in FILTERS[name].takes))
+    return Filter(name, tuple(draw(ARGUMENTS[kind]) for kind in FILTERS[name].types))
 
 
 @given(TEXTS, TEXTS)

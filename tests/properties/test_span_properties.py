@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_rageval.trace.otel.convert import DIALECTS, convert, dialect_of, step_spans
 from pytest_rageval.trace.otel.evaluations import failed_evaluations
 from pytest_rageval.trace.otel.exchange import exchange_of
-from pytest_rageval.trace.otel.spans import Span, parse_span, spans_in, written_span
+from pytest_rageval.trace.otel.spans import Span, parse_span, span_json, spans_in
 from pytest_rageval.trace.steps import KINDS
 
 KEYS = (
@@ -55,7 +55,7 @@ def test_any_attributes_are_read(spans: list[Span]) -> None:
         assert step.detail.get("parent", place) <= place
     assert isinstance(exchange.question, str)
     for span in step_spans(spans):
-        again = parse_span(written_span(span))
+        again = parse_span(span_json(span))
         assert again is not None
         assert (again.span_id, again.parent_id) == (span.span_id, span.parent_id)
         assert set(again.attributes) - {"error.type"} == set(span.attributes) - {"error.type"}

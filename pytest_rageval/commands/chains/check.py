@@ -23,7 +23,7 @@ def check_chain(name: str) -> Iterator[str]:
     chain = checked.chain
     calls = sum(isinstance(action, Generate) for action in chain.actions)
     model = f", model {ascii_safe(checked.model)}" if checked.model else ""
-    yield f"{chain.shown}: {counted(len(chain.actions), 'action')}, {counted(calls, 'model call')}{model}"
+    yield f"{chain.file_name}: {counted(len(chain.actions), 'action')}, {counted(calls, 'model call')}{model}"
     widths = [max(len(text) for text in texts) for texts in zip(*map(_columns, chain.actions), strict=True)]
     for at, action in enumerate(chain.actions, 1):
         cells = [cell.ljust(width) for cell, width in zip(_columns(action), widths, strict=True)]

@@ -36,7 +36,7 @@ def run_chain(order: ChainOrder) -> Generator[str, None, int]:
 
 def _lines(result: ChainResult, marks: GoldMarks) -> Iterator[str]:
     instance = result.case.instance
-    yield f"{result.chain.shown}{f', model {ascii_safe(result.model)}' if result.model else ''}"
+    yield f"{result.chain.file_name}{f', model {ascii_safe(result.model)}' if result.model else ''}"
     yield from block("question", instance.question, GoldMarks())
     for slot in instance.gold:
         yield f"  gold answer: {ascii_safe(' / '.join(slot))}"

@@ -15,22 +15,22 @@ SUBCOMMANDS: dict[str, str] = {
     PLAN: "pytest_rageval.commands.generation.generate",
     "topics": "pytest_rageval.commands.generation.topics",
 }
-"""Word after ``generate`` -> its module. Any other word is the path of a plan."""
+"""Subcommand of ``generate`` -> its module. Any other word is the path of a plan."""
 
 DESCRIPTION = """\
-Generate cases from tables and documents, as a plan says: rageval generate PLAN.toml --out FOLDER. Every draft is
-checked by rule; FOLDER gets the datasets, the drafts with the reasons of those that were dropped, and a report.
+Generate cases from tables and documents by a plan: rageval generate PLAN.toml --out FOLDER. Rules check every draft.
+FOLDER gets the datasets, the drafts, the reason of each dropped draft, and a report.
 """
 
 
 def add_to(parser: CommandParser) -> None:
-    """Add the arguments of ``generate`` with its subcommands."""
+    """Add the subcommands of ``generate``."""
     parser.description = DESCRIPTION
     parser.rewrite = with_subcommand
     add_subcommands(parser, SUBCOMMANDS.values(), metavar="PLAN.toml | COMMAND")
 
 
 def with_subcommand(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with the word ``plan`` before a path: ``generate PLAN.toml`` has no word."""
-    has_word = not arguments or arguments[0] in (*SUBCOMMANDS, "-h", "--help")
-    return [*arguments] if has_word else [PLAN, *arguments]
+    """Return the arguments; insert the subcommand ``plan`` if they begin with a path, as in ``generate PLAN.toml``."""
+    has_subcommand = not arguments or arguments[0] in (*SUBCOMMANDS, "-h", "--help")
+    return [*arguments] if has_subcommand else [PLAN, *arguments]

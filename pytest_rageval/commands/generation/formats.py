@@ -1,4 +1,4 @@
-"""The formats of datasets and corpora that a command reads: builtin ones, or those of the project's conftest."""
+"""Load datasets and corpora for a command, in builtin formats or those of the project."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["dataset_path", "formats_of", "load_corpus", "load_dataset"]
 
 
 def formats_of(names: Sequence[str], corpus: Sequence[str]) -> tuple[Registry[Loader], Registry[Reader]]:
-    """Return the builtin formats, or those of the project if a name is not builtin.
+    """Return the builtin formats; if a name is not builtin, the formats that the project registers.
 
     Args:
         names: datasets, as ``format:path``.
-        corpus: lines like those of ``rag_corpus``.
+        corpus: lines, as in ``rag_corpus``.
     """
     formats: Registry[Loader] = Registry("dataset format", datasets.BUILTIN)
     readers: Registry[Reader] = Registry("corpus format", corpora.BUILTIN)
@@ -74,8 +74,8 @@ def load_corpus(lines: Sequence[str], chunking: str, readers: Registry[Reader]) 
     """Return the passages of a corpus.
 
     Args:
-        lines: lines like those of ``rag_corpus``; paths are relative to the current folder.
-        chunking: as ``rag_chunking``.
+        lines: lines, as in ``rag_corpus``; paths are relative to the current folder.
+        chunking: the value, as in ``rag_chunking``.
         readers: the corpus formats.
 
     Raises:

@@ -20,22 +20,22 @@ __all__ = ["add_to", "generate"]
 T = TypeVar("T")
 
 DESCRIPTION = """\
-Draft cases as a plan says, check every draft, and write the sets. The same plan and data give the same bytes. Exit
+Draft cases by a plan, check every draft, and write the sets. The same plan and data give the same bytes. Exit
 status: 0, 1 if a wanted number of cases was not reached, 2 if the plan or its data cannot be used.
 """
 
 
-def add_to(words: Commands) -> None:
+def add_to(subcommands: Commands) -> None:
     """Add the parser of ``rageval generate PLAN.toml``."""
-    parser = words.add_parser(
+    parser = subcommands.add_parser(
         "plan", prog="rageval generate", help="the default: generate from a plan", description=DESCRIPTION,
         allow_abbrev=False,
     )  # fmt: skip
     parser.add_argument("plan", type=Path, metavar="PLAN.toml", help="the plan, or the name of a shipped one: scholar")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the folder of the files; created if missing")
-    parser.add_argument("--dry-run", action="store_true", help="print what would be generated and asked; ask nobody")
+    parser.add_argument("--dry-run", action="store_true", help="print the planned cases and model calls; call no model")
     parser.add_argument("--force", action="store_true", help="replace the files of another plan in FOLDER")
-    parser.add_argument("--finish", action="store_true", help="write the sets anew from the decisions of the review")
+    parser.add_argument("--finish", action="store_true", help="write the sets again, with the decisions of the review")
     parser.set_defaults(run_command=_run)
 
 
@@ -48,14 +48,14 @@ def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
 def generate(
     plan_path: Path, out: Path | None, *, dry_run: bool = False, force: bool = False, finish: bool = False
 ) -> Generator[str, None, int]:
-    """Generate the cases of a plan; yield lines for the terminal; return 1 if a wanted number was not reached, else 0.
+    """Generate the cases of a plan; yield lines for the terminal; return 1 if there are too few cases, else 0.
 
     Args:
         plan_path: the plan.
-        out: the output folder; needed unless ``dry_run``.
-        dry_run: whether to print what would be done, and to write nothing.
+        out: the output folder; required unless ``dry_run``.
+        dry_run: whether to print only what would be done.
         force: whether to replace the files of another plan.
-        finish: whether to take the drafts of the folder with the decisions of people, instead of drafting.
+        finish: whether to use the drafts in the folder, with the decisions of people, instead of drafting.
 
     Raises:
         RagEvalError: the plan or its data is wrong, or the folder holds files of another plan.
@@ -78,9 +78,9 @@ def generate(
         return 0
     has_drafts = claim_folder(out, plan, material.tables.values(), force=force)
     if finish:
-        drafts, sets = _finished(material, out, has_drafts)
+        drafts, sets = _finish(material, out, has_drafts)
     else:
-        drafts = _with_models(material, out, lambda: _drafted(material))
+        drafts = _with_models(material, out, lambda: _draft_all(material))
         if (out / DECISIONS).exists():
             material.warnings.append(f"the decisions in {DECISIONS} are not applied; run again with --finish")
         sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
@@ -90,7 +90,7 @@ def generate(
 
 
 def _with_models(material: Material, out: Path | None, work: Callable[[], T]) -> T:
-    """Return the result of ``work``; the models of the plan, if it names any, can be asked meanwhile."""
+    """Return the result of ``work``, which may call the models that the plan names."""
     from pytest_rageval.generation.leakage.settings import leakage_settings
     from pytest_rageval.generation.model_drafts.settings import model_settings
 
@@ -100,21 +100,21 @@ def _with_models(material: Material, out: Path | None, work: Callable[[], T]) ->
     from pytest_rageval.generation.model_drafts.access import ModelAccess
     from pytest_rageval.hooks.generate_command import with_models
 
-    def asking(access: ModelAccess) -> T:
+    def work_with_models(access: ModelAccess) -> T:
         material.models = access
         return work()
 
     budget_usd = None if settings is None else settings.budget_usd
-    return with_models(budget_usd, material.plan.folder, out, material.warnings, asking)
+    return with_models(budget_usd, material.plan.folder, out, material.warnings, work_with_models)
 
 
-def _drafted(material: Material) -> Sequence[Draft]:
+def _draft_all(material: Material) -> Sequence[Draft]:
     from pytest_rageval.generation.pipeline import drafted
 
     return drafted(material)
 
 
-def _finished(material: Material, out: Path, has_drafts: bool) -> tuple[Sequence[Draft], Sets]:
+def _finish(material: Material, out: Path, has_drafts: bool) -> tuple[Sequence[Draft], Sets]:
     from pytest_rageval.errors import SettingError
     from pytest_rageval.generation.finish import finish_drafts
 
@@ -124,7 +124,7 @@ def _finished(material: Material, out: Path, has_drafts: bool) -> tuple[Sequence
 
 
 def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]) -> Iterator[str]:
-    """Yield warnings, the counts of drafts with the reasons, the files, and what is missing."""
+    """Yield warnings, counts of drafts and reasons, files, and shortages."""
     yield from (f"warning: {warning}" for warning in material.warnings)
     yield from (f"left out: {what}: {count}" for what, count in sorted(material.left_out.items()))
     from pytest_rageval.generation.model_drafts.access import usage_lines
@@ -133,10 +133,10 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
 
     states = Counter(draft.state for draft in drafts)
     reasons = Counter(draft.reason for draft in drafts if draft.state == "dropped")
-    listed = ", ".join(
+    reason_counts = ", ".join(
         f"{count:,} {reason}" for reason, count in sorted(reasons.items(), key=lambda at: (-at[1], at[0]))
     )
-    dropped = f"{states['dropped']:,} dropped" + (f" ({listed})" if listed else "")
+    dropped = f"{states['dropped']:,} dropped" + (f" ({reason_counts})" if reason_counts else "")
     waiting = f", {states['waiting']:,} waiting for a correction" if states["waiting"] else ""
     yield from usage_lines(material.usage)
     if wordings := wordings_line(drafts):

@@ -1,4 +1,4 @@
-"""``rageval shrink``: the smallest context that breaks a case."""
+"""``rageval shrink``: find the smallest context that breaks a case."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["add_to", "shrink_case"]
 
 DESCRIPTION = """\
 Find the fewest passages, and the fewest of their sentences, with which a case still misses; then the fewest positive
-passages whose addition makes it right. The system of the case's test is asked, with the project's ini, fixtures and
-recordings; PYTEST_ADDOPTS gives further options, such as --rag-record-mode or --rag-budget-usd. Exit status: 0 if each
-case was shrunk, 1 if one was not, 2 if the command cannot run.
+passages whose addition makes it right. The command calls the system of the case's test, with the project's ini,
+fixtures and recordings; PYTEST_ADDOPTS gives further options, such as --rag-record-mode or --rag-budget-usd. Exit
+status: 0 if each case was shrunk, 1 if one was not, 2 if the command cannot run.
 """
 
 
@@ -45,9 +45,9 @@ def shrink_case(case: str, run: str | None, out: Path | None, *, most: int, conf
     Args:
         case: the node id of its test, or its id in a run.
         run: the run's name, or the path of its results.json; None is the newest.
-        out: the file that receives the smallest cases; None for none.
+        out: the file to which the smallest cases are appended; None for no file.
         most: the largest number of requests for a case.
-        confirm: number of times to ask a smallest context.
+        confirm: number of calls that confirm a smallest context.
 
     Raises:
         SettingError: the case is unknown, or its test cannot be collected.
@@ -67,23 +67,23 @@ def shrink_case(case: str, run: str | None, out: Path | None, *, most: int, conf
     if out is not None:
         records = minimal_records((each.case, each.result) for each in cases if not isinstance(each.result, str))
         new = append_record(out, records)
-        kept = [record["id"] for record in records if record["id"] not in new]
+        existing = [record["id"] for record in records if record["id"] not in new]
         yield f"written: {', '.join(new)} to {out}" if new else f"nothing new for {out}"
-        if kept:
-            yield f"already in {out}: {', '.join(kept)}"
+        if existing:
+            yield f"already in {out}: {', '.join(existing)}"
     return int(any(isinstance(each.result, str) for each in cases))
 
 
 def _nodeids(case: str, run: str | None) -> list[str]:
-    """Return the node ids of a case's tests; a variant has its own node id, and is not meant by the id of its case."""
+    """Return the node ids of a case's tests, without its variants: their node ids name them."""
     if run is None and "::" in case:
         return [case]
     from pytest_rageval.analysis.variants import originals
     from pytest_rageval.commands.runs import rootdir, stored_run
     from pytest_rageval.commands.show_case import outcomes_of_case
 
-    found = outcomes_of_case(stored_run(rootdir(Path.cwd()), run), case)
-    return [outcome.nodeid for outcome in originals(found) or found]
+    outcomes = outcomes_of_case(stored_run(rootdir(Path.cwd()), run), case)
+    return [outcome.nodeid for outcome in originals(outcomes) or outcomes]
 
 
 def _positive(text: str) -> int:

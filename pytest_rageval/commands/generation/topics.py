@@ -1,4 +1,4 @@
-"""``rageval generate topics PLAN.toml --out topics.toml``: make topics for people to edit."""
+"""``rageval generate topics PLAN.toml --out topics.toml``: make topics, to edit by hand."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ cannot be used.
 """
 
 
-def add_to(words: Commands) -> None:
+def add_to(subcommands: Commands) -> None:
     """Add the parser of ``rageval generate topics``."""
-    parser = words.add_parser(
+    parser = subcommands.add_parser(
         "topics", help="make the topics of the documents of a plan", description=DESCRIPTION, allow_abbrev=False
     )
     parser.add_argument("plan", type=Path, metavar="PLAN.toml", help="the plan, with a [[corpus]]")
@@ -42,7 +42,7 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
         plan_path: the plan.
         out: the file to write.
         depth: number of levels, 1 or more.
-        force: whether to replace a file.
+        force: whether to replace an existing file.
 
     Raises:
         RagEvalError: the plan or its documents are invalid, or the file exists.
@@ -63,20 +63,21 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
     chunks = tuple(corpus_passages(plan))
     if not chunks:
         raise SettingError(f"{plan.file_name} has no [[corpus]]; topics are made of its documents")
-    built = build_topics(chunks, depth, topic_settings(plan).min_documents)
-    listed = [f"no topic: {document}" for document in built.without_topic]
-    text = topics_text(built.tree, ["Topics of rageval generate topics. Edit names, keywords and documents.", *listed])
+    result = build_topics(chunks, depth, topic_settings(plan).min_documents)
+    comments = ["Topics of rageval generate topics. Edit names, keywords and documents."]
+    comments += [f"no topic: {document}" for document in result.without_topic]
+    text = topics_text(result.tree, comments)
     try:
         with whole_files(out) as (part,):
             part.write_bytes(text.encode("utf-8", "surrogatepass"))
     except OSError as error:
         raise SettingError(f"--out {out}: cannot be written ({error.strerror}); name another file") from None
-    ways = ", ".join(f"{count:,} by {way}" for way, count in sorted(built.ways.items()))
-    total = sum(built.ways.values()) + len(built.without_topic)
-    topics = f"{len(built.tree):,} topic{'s' if len(built.tree) != 1 else ''}"
-    yield f"{out}: {topics} of {total:,} document{'s' if total != 1 else ''} ({ways})"
-    if built.merged:
-        yield f"{built.merged:,} topics with too few documents merged into their parents"
-    if built.without_topic:
-        yield f"{len(built.without_topic):,} documents have no topic; the first lines of {out} list them"
+    sources = ", ".join(f"{count:,} by {source}" for source, count in sorted(result.ways.items()))
+    total = sum(result.ways.values()) + len(result.without_topic)
+    topics = f"{len(result.tree):,} topic{'s' if len(result.tree) != 1 else ''}"
+    yield f"{out}: {topics} of {total:,} document{'s' if total != 1 else ''} ({sources})"
+    if result.merged:
+        yield f"{result.merged:,} topics with too few documents merged into their parents"
+    if result.without_topic:
+        yield f"{len(result.without_topic):,} documents have no topic; the first lines of {out} list them"
     return 0

@@ -1,4 +1,4 @@
-"""``rageval judge eval``: its arguments."""
+"""The arguments of ``rageval judge eval``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 __all__ = ["add_to"]
 
 DESCRIPTION = """\
-Compare a trained judge with people's labels of other answers: the tables of its card. Exit status: 0, or 1 if kappa is
-below --min-kappa.
+Compare a trained judge with people's labels of other answers; print the tables of its card. Exit status: 0, or 1 if
+kappa is below --min-kappa.
 """
 
 
-def add_to(words: Any) -> None:
+def add_to(subcommands: Any) -> None:
     """Add the subcommand ``eval``."""
-    parser = words.add_parser("eval", help="measure a trained judge on other labels", description=DESCRIPTION)
+    parser = subcommands.add_parser("eval", help="measure a trained judge on other labels", description=DESCRIPTION)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder of the judge")
     parser.add_argument("sheets", nargs="+", type=Path, metavar="SHEET", help="a file of labels, with the texts")
     parser.add_argument("--value", action="append", default=[], metavar="WORD=X", help="the value of a label, in 0..1")

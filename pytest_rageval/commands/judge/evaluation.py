@@ -29,14 +29,14 @@ __all__ = ["evaluate"]
 def evaluate(
     folder: Path, sheets: Sequence[Path], values: Sequence[str], *, min_kappa: float | None, as_json: bool
 ) -> Generator[str, None, int]:
-    """Yield how a judge agrees with labels; the status is 1 if its kappa is below ``min_kappa``.
+    """Yield the agreement of a judge with labels; return 1 if its kappa is below ``min_kappa``, else 0.
 
     Raises:
         RagEvalError: the judge or a sheet cannot be read, or no label belongs to one of its classes.
     """
     if min_kappa is not None and not -1 <= min_kappa <= 1:
         raise SettingError(f"--min-kappa {min_kappa:g}: wanted a number in -1..1")
-    judge = _llm_of(folder) if is_llm(folder) else _head_of(folder)
+    judge = _load_llm(folder) if is_llm(folder) else _load_head(folder)
     with doing("reading the labels"):
         examples = read_examples(
             sheets, judge.metric, parse_worth(values, None), lambda: stored_run(rootdir(Path.cwd()), None)
@@ -48,17 +48,18 @@ def evaluate(
     unjudged = len(examples.rows) - len(predictions)
     if not predictions:
         raise SettingError(f"the sheets have no label that {judge.name} of {folder} can be compared with; name others")
-    known = sum(digest_of_example(each.example) in judge.trained_on for each in predictions)
+    in_training = sum(digest_of_example(each.example) in judge.trained_on for each in predictions)
     figures = figures_of(predictions, judge.labels, judge.values)
     if as_json:
-        plain = {"judge": judge.digest, "metric": judge.name, "labels": len(predictions), "not_judged": unjudged}
-        plain["of_training"] = known if judge.trained_on else None
-        yield json.dumps({**plain, "left_out": examples.left_out, "figures": asdict(figures)}, indent=1)
+        fields = {"judge": judge.digest, "metric": judge.name, "labels": len(predictions), "not_judged": unjudged}
+        fields["of_training"] = in_training if judge.trained_on else None
+        yield json.dumps({**fields, "left_out": examples.left_out, "figures": asdict(figures)}, indent=1)
     else:
         yield f"{judge.name} ({judge.digest[:8]}) on {counted(len(predictions), 'label')}"
-        if known:
-            trained = f"{known:,} of {counted(len(predictions), 'label')} trained this judge: they measure it too well"
-            yield f"{trained}; its card has its figures on labels that did not train it"
+        if in_training:
+            share = f"{in_training:,} of {counted(len(predictions), 'label')}"
+            note = "they measure it too well; its card has its figures on labels that did not train it"
+            yield f"{share} trained this judge: {note}"
         elif not judge.trained_on:
             yield "judge.json does not say which labels trained the judge, so these may have; train it again to know"
         yield from left_out_lines(examples)
@@ -71,16 +72,16 @@ def evaluate(
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """A trained judge of either kind.
+    """A trained judge, of the kind head or llm.
 
     Attributes:
         name: the name of the metric's judge.
         digest: the checksum of its judge.json.
         trained_on: `digest_of_example` of each label that trained it; empty if an earlier version trained it.
-        labels, values: its classes from the lowest value, and their values.
-        metric: the metric's judge, whose labels it decides.
-        decide: returns the probability to be above each class but the highest, for each example; None if it does not
-            judge the example.
+        labels, values: its classes in ascending order of value, and their values.
+        metric: the judge of the metric; the trained judge decides between its labels.
+        decide: returns for each example the probabilities that its label is above each class but the highest; None if
+            it does not judge the example.
     """
 
     name: str
@@ -92,25 +93,25 @@ class _Judge:
     decide: Callable[[Sequence[Example]], list[tuple[float, ...] | None]]
 
 
-def _head_of(folder: Path) -> _Judge:
+def _load_head(folder: Path) -> _Judge:
     judge = loaded_judge(folder)
     trained = judge.trained
 
     def decide(rows: Sequence[Example]) -> list[tuple[float, ...] | None]:
         batches = [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
-        judged = [one for batch in batches for one in judge.judge_batch([each.judged for each in batch])]
-        return [None if each.decision is None else each.decision.above for each in judged]
+        results = [result for batch in batches for result in judge.judge_batch([each.judged for each in batch])]
+        return [None if each.decision is None else each.decision.above for each in results]
 
     metric = _metric(folder, judge.name, trained.metric_digest)
-    known = frozenset(trained.training.examples)
-    return _Judge(judge.name, judge.digest, known, trained.labels, trained.values, metric, decide)
+    trained_on = frozenset(trained.training.examples)
+    return _Judge(judge.name, judge.digest, trained_on, trained.labels, trained.values, metric, decide)
 
 
-def _llm_of(folder: Path) -> _Judge:
+def _load_llm(folder: Path) -> _Judge:
     judge = load_lora_judge(folder, model_digest)
     metric = _metric(folder, judge.name, judge.metric_digest)
     if not isinstance(metric, PromptedJudge):
-        raise SettingError(f"{folder}: the judge {judge.name} has no prompt any longer; train a judge of kind head")
+        raise SettingError(f"{folder}: the judge {judge.name} no longer has a prompt; train a judge of kind head")
     prompts = metric.messages
 
     def decide(rows: Sequence[Example]) -> list[tuple[float, ...] | None]:
@@ -120,7 +121,7 @@ def _llm_of(folder: Path) -> _Judge:
 
 
 def _metric(folder: Path, name: str, digest: str) -> Judge:
-    """Return the judge of a metric in the project; raise `SettingError` if its labels are not those of the training."""
+    """Return the judge of a metric in the project; raise `SettingError` if its labels differ from the training."""
     metric = judged_metric(name).judge
     if metric_digest(metric) != digest:
         raise SettingError(f"{folder}: the labels of {name} changed since the judge was trained; train it again")

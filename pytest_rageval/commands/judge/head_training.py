@@ -1,4 +1,4 @@
-"""Train a judge of kind ``head`` from the arguments of ``rageval judge train``, and write its folder."""
+"""Train a judge of kind ``head`` for ``rageval judge train``, and write its folder."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from pytest_rageval.local_judges.lora_judge import ADAPTER
 __all__ = ["HEAD", "parse_split", "refuse_existing", "train_head", "write_folder"]
 
 HEAD = "head"
-"""The folder of the head beside a judge of kind ``llm``."""
+"""The subfolder of the head in the folder of a judge of kind ``llm``."""
 
 
 def train_head(arguments: argparse.Namespace) -> Iterator[str]:
     """Train a judge, write its folder, and yield the lines of the report.
 
     Raises:
-        RagEvalError: labels or settings do not allow it; nothing is written then.
+        RagEvalError: the labels or settings do not allow the training; no file is written.
     """
     out: Path = arguments.out
     refuse_existing(out, force=arguments.force)
-    worth, shares = parse_worth(arguments.value, None), parse_split(arguments.split)
+    values, shares = parse_worth(arguments.value, None), parse_split(arguments.split)
     metric = judged_metric(arguments.metric)
     refuse_other_parts(metric.judge)
     with doing("reading the labels"):
-        examples = read_examples(arguments.sheets, metric.judge, worth, lambda: stored_run(rootdir(Path.cwd()), None))
+        examples = read_examples(arguments.sheets, metric.judge, values, lambda: stored_run(rootdir(Path.cwd()), None))
     check_examples(examples, metric.judge.name, force=arguments.force)
     with doing("training the judge"):
         trained = train(examples, metric.judge, metric.embedder, seed=arguments.seed, shares=shares)
@@ -55,7 +55,7 @@ def train_head(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def parse_split(text: str | None) -> tuple[int, int, int] | None:
-    """Parse ``--split A:B:C``; None if all labels train the judge."""
+    """Parse ``--split A:B:C``; return None without the option: then all labels train the judge."""
     if text is None:
         return None
     parts = [int(part) if part.isdecimal() else -1 for part in text.split(":")]
@@ -67,7 +67,7 @@ def parse_split(text: str | None) -> tuple[int, int, int] | None:
 
 
 def refuse_existing(out: Path, *, force: bool) -> None:
-    """Raise `SettingError` if the folder exists with content, unless ``force`` replaces a judge in it."""
+    """Raise `SettingError` if the folder is not empty, unless it has a judge and ``force`` is true."""
     if out.is_dir() and not any(out.iterdir()):
         return
     if out.exists() and not (force and (out / FILE).is_file()):
@@ -76,7 +76,7 @@ def refuse_existing(out: Path, *, force: bool) -> None:
 
 
 def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
-    """Write all files of a judge or none; other files of an earlier judge, of either kind, do not stay.
+    """Write all files of a judge or none; remove other files of an earlier judge, of either kind.
 
     Raises:
         SettingError: the folder cannot be written.
@@ -94,7 +94,7 @@ def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _remove_others(out: Path, files: Collection[str]) -> None:
-    """Remove what an earlier judge left: its vectors, its adapter, and the head beside the adapter."""
+    """Remove the other files of an earlier judge: its vectors, its adapter, and the head of the adapter."""
     had_adapter = any((out / name).exists() for name in ADAPTER)
     for name in {ANSWERS, *ADAPTER}.difference(files):
         (out / name).unlink(missing_ok=True)

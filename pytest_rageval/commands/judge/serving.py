@@ -1,4 +1,4 @@
-"""Serve a trained judge until a signal ends it."""
+"""Serve a trained judge over HTTP until a signal ends the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-import pytest_rageval.web  # noqa: F401 - first, because it names the extra that is missing
+import pytest_rageval.web  # noqa: F401 - first, because its error names a missing extra
 from pytest_rageval.datasets.labelled import slots_of
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.judge_command import judged_metric, loaded_judge
@@ -30,40 +30,40 @@ PRINT = partial(print, flush=True)
 
 
 def serve_judge(folder: Path, port: int, token_env: str | None, out: Callable[[str], object] = PRINT) -> Iterator[str]:
-    """Serve the judge of a folder until Ctrl-C or SIGTERM; yield nothing, as the address is printed at once.
+    """Serve the judge of a folder until Ctrl-C or SIGTERM; yield no lines, because the address is printed at once.
 
     Raises:
         RagEvalError: the judge cannot be loaded, the port is taken, or the token is missing.
     """
     token = _token(token_env)
-    served = _served(folder, token)
+    served_judge = _load_served_judge(folder, token)
     with listening_socket(HOST, port) as listener:
         number = listener.getsockname()[1]
-        out(f"{served.name} ({served.digest[:8]}): http://{HOST}:{number}/v1 (Ctrl-C ends it)")
+        out(f"{served_judge.name} ({served_judge.digest[:8]}): http://{HOST}:{number}/v1 (Ctrl-C ends it)")
         key = "none" if token_env is None else f"${token_env}"
         variables = f"OPENAI_BASE_URL=http://{HOST}:{number}/v1 OPENAI_API_KEY={key}"
-        out(f"Ask it: {variables} pytest --rag-judge-model openai/{served.name}")
-        run_until_signal(judge_api(served), listener, None)
+        out(f"Ask it: {variables} pytest --rag-judge-model openai/{served_judge.name}")
+        run_until_signal(judge_api(served_judge), listener, None)
     yield from ()
 
 
-def _served(folder: Path, token: str) -> ServedJudge:
+def _load_served_judge(folder: Path, token: str) -> ServedJudge:
     if is_llm(folder):
         model = load_lora_judge(folder, model_digest)
         return ServedJudge(
-            model.name, model.digest, llm_reply(model, _prompted(model.name, model.metric_digest)), token
+            model.name, model.digest, llm_reply(model, _prompted_judge(model.name, model.metric_digest)), token
         )
     judge = loaded_judge(folder)
-    metric = _prompted(judge.name, judge.trained.metric_digest)
+    metric = _prompted_judge(judge.name, judge.trained.metric_digest)
     return ServedJudge(judge.name, judge.digest, head_reply(judge, metric), token)
 
 
-def _prompted(name: str, digest: str) -> PromptedJudge:
-    """Return the judge of a metric, whose prompts the server reads.
+def _prompted_judge(name: str, digest: str) -> PromptedJudge:
+    """Return the judge of a metric; the server reads the prompts of this judge.
 
     Args:
         name: the name of the metric's judge.
-        digest: its digest when the served judge was trained.
+        digest: the digest of the metric's judge when the served judge was trained.
 
     Raises:
         SettingError: the metric's judge has no prompt, or its labels changed since the training.
@@ -78,14 +78,14 @@ def _prompted(name: str, digest: str) -> PromptedJudge:
 
 def head_reply(judge: LocalJudge, metric: PromptedJudge) -> Callable[[Sequence[Message]], str]:
     """Return a function from a prompt to the judge's reply: a JSON object with ``reason`` and ``label``."""
-    reader, one_at_a_time = PromptReader(metric), Lock()
+    reader, lock = PromptReader(metric), Lock()
 
     def reply(messages: Sequence[Message]) -> str:
-        shown = reader.read(messages)
-        texts = shown.texts
+        prompt = reader.read(messages)
+        texts = prompt.texts
         gold = slots_of(texts.get("gold", ""))
-        with one_at_a_time:
-            decision = judge.judge(texts.get("question", ""), gold, texts.get("answer", ""), shown.language)
+        with lock:
+            decision = judge.judge(texts.get("question", ""), gold, texts.get("answer", ""), prompt.language)
         reason = f"a trained judge, confidence {decision.confidence:.4f}"
         return json.dumps({"reason": reason, "label": decision.label, "confidence": decision.confidence})
 
@@ -93,12 +93,12 @@ def head_reply(judge: LocalJudge, metric: PromptedJudge) -> Callable[[Sequence[M
 
 
 def llm_reply(judge: LoraJudge, metric: PromptedJudge) -> Callable[[Sequence[Message]], str]:
-    """Return a function from a prompt to the reply of a language model: its likeliest label."""
-    reader, one_at_a_time = PromptReader(metric), Lock()
+    """Return a function from a prompt to the reply of a language model, with its most probable label."""
+    reader, lock = PromptReader(metric), Lock()
 
     def reply(messages: Sequence[Message]) -> str:
         reader.read(messages)
-        with one_at_a_time:
+        with lock:
             shares = judge.shares(messages)
         share = max(shares)
         reason = f"a trained model, confidence {share:.4f}"

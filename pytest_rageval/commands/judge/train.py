@@ -1,4 +1,4 @@
-"""``rageval judge train``: its arguments."""
+"""The arguments of ``rageval judge train``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ KINDS: dict[str, str] = {
 
 DESCRIPTION = """\
 Train a judge of a metric on people's labels: sheets that rageval agreement --sample wrote and people filled in. FOLDER
-gets judge.json, and card.md with how good the judge is, on what, and where it is biased. If the ini names an embedding
-model of this machine (rag_embedder_model = sentence-transformers/...), the judge also compares meanings.
+gets judge.json, and card.md with the quality of the judge, its biases, and the labels that measured them. If the ini
+names an embedding model of this machine (rag_embedder_model = sentence-transformers/...), the judge also compares
+meanings.
 """
 
 
-def add_to(words: Any) -> None:
+def add_to(subcommands: Any) -> None:
     """Add the subcommand ``train``."""
-    parser = words.add_parser("train", help="train a judge on people's labels", description=DESCRIPTION)
+    parser = subcommands.add_parser("train", help="train a judge on people's labels", description=DESCRIPTION)
     parser.add_argument(
         "sheets", nargs="+", type=Path, metavar="SHEET", help="a file of labels, CSV or JSON Lines, with the texts"
     )

@@ -1,4 +1,4 @@
-"""``rageval play``: ask the system, see what it read, change one thing, save the case; on a page of this machine."""
+"""``rageval play``: a local page to ask the system, change its input and save cases."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pytest_rageval.errors import SettingError, short_repr
 __all__ = ["add_to"]
 
 DESCRIPTION = """\
-Ask the system of this project on a page of this machine: any question, a case of the tests, or a case of a stored run;
-leave passages out, move and edit them, and ask again. The project's ini, fixtures, models and recordings are those of
+Ask the system of this project on a local page: any question, a case of the tests, or a case of a stored run; leave
+passages out, move and edit them, and ask again. The project's ini, fixtures, models and recordings are those of
 pytest; PYTEST_ADDOPTS gives further options, such as --rag-budget-usd. Ctrl-C ends the page.
 """
 
@@ -40,7 +40,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
-    import pytest_rageval.web  # noqa: F401 - first, because it names the extra that is missing
+    import pytest_rageval.web  # noqa: F401 - first, because its error names a missing extra
     from pytest_rageval.commands.runs import rootdir
     from pytest_rageval.hooks.playing.orders import PlayOrder
     from pytest_rageval.hooks.playing.project import PlayProject
@@ -50,7 +50,7 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     root = rootdir(Path.cwd())
     _check_dataset(arguments.dataset, root)
     project = PlayProject(PlayOrder(arguments.chain, tuple(arguments.system), arguments.dataset))
-    site = play_site(project, root, _opens(arguments))
+    site = play_site(project, root, _first_page(arguments))
     try:
         serve(site, port=arguments.port, open_browser=not arguments.no_browser, begin=project.start)
     finally:
@@ -59,7 +59,7 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _check_dataset(dataset: str | None, root: Path) -> None:
-    """Raise `SettingError` if the file of ``--dataset`` is missing; its format is checked with the project."""
+    """Raise `SettingError` if the file of ``--dataset`` is missing; the format is checked when the project loads."""
     name, _, text = (dataset or "").partition(":")
     if not text:
         return
@@ -67,22 +67,25 @@ def _check_dataset(dataset: str | None, root: Path) -> None:
         if Path(text).exists() or (root / text).exists():
             return
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise SettingError(f"--dataset: path {short_repr(text)} cannot be used: {why}", code="RAG105") from None
+        reason = getattr(error, "strerror", None) or error
+        raise SettingError(f"--dataset: path {short_repr(text)} cannot be used: {reason}", code="RAG105") from None
     missing = f"no such file or folder as {short_repr(text)} in the current folder or the rootdir"
     raise SettingError(f"--dataset: {missing}{_unknown_format(name)}", code="RAG105")
 
 
 def _unknown_format(name: str) -> str:
-    """Return what to say beside a missing file if the format is not built in; the project may register it."""
+    """Return an addition to the message about a missing file if the format is not built in, else "".
+
+    An unknown format alone is no error here, because the project may register it.
+    """
     from pytest_rageval.datasets import BUILTIN
 
-    known = ", ".join(sorted(BUILTIN))
-    return "" if name in BUILTIN else f"; {short_repr(name)} is no built-in dataset format either ({known})"
+    formats = ", ".join(sorted(BUILTIN))
+    return "" if name in BUILTIN else f"; {short_repr(name)} is no built-in dataset format either ({formats})"
 
 
-def _opens(arguments: argparse.Namespace) -> str:
-    """Return the path of the page that the arguments name, without the slash before it."""
+def _first_page(arguments: argparse.Namespace) -> str:
+    """Return the path of the page that the arguments name, without the leading slash."""
     if arguments.chain is not None and arguments.case is None and arguments.run is None:
         return f"chain?{urlencode({'chain': arguments.chain})}"
     query = {name: value for name in ("run", "case") if (value := getattr(arguments, name)) is not None}

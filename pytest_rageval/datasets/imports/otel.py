@@ -15,7 +15,7 @@ from pytest_rageval.errors import short_repr
 from pytest_rageval.trace.otel.convert import AnswerTrace, convert, nesting, step_spans
 from pytest_rageval.trace.otel.evaluations import failed_evaluations
 from pytest_rageval.trace.otel.exchange import Exchange, exchange_of
-from pytest_rageval.trace.otel.spans import Span, spans_in, written_span
+from pytest_rageval.trace.otel.spans import Span, span_json, spans_in
 
 __all__ = ["import_rows"]
 
@@ -121,7 +121,7 @@ def _answer(name: str, text: str, spans: Sequence[Span], converted: AnswerTrace,
     if usage is not None:
         amounts = ("prompt_tokens", "completion_tokens", "latency_s")
         answer["usage"] = _not_blank(**{key: getattr(usage, key) for key in amounts})
-    steps = [written_span(span) for span in step_spans(spans)]
+    steps = [span_json(span) for span in step_spans(spans)]
     return answer | {"spans": steps}
 
 

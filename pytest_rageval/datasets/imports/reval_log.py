@@ -121,5 +121,5 @@ def _trace(record: Fields, transcript: Transcript, answer: str) -> tuple[Step, .
     reason = "model_error" if record.flag("error") else halted if record.flag("halted") else ""
     if transcript.is_labelled or reason:
         labelled = transcript if transcript.is_labelled else read_transcript("")
-        return labelled.ended(reason or (FINISHED if answer.strip() else "empty_answer"))
+        return labelled.with_end(reason or (FINISHED if answer.strip() else "empty_answer"))
     return ()

@@ -14,7 +14,7 @@ from pytest_rageval.model.chat import EMBEDDED, SCRIPT
 if TYPE_CHECKING:
     from pytest_rageval.llm.scripts.script_file import ScriptReply
     from pytest_rageval.llm.scripts.script_model import ScriptModel
-    from pytest_rageval.systems.embedded.player import EmbeddedModel
+    from pytest_rageval.systems.embedded.model import EmbeddedModel
 
 __all__ = ["Scripts", "is_offline", "is_script"]
 
@@ -56,7 +56,7 @@ class Scripts:
     def model(self, name: str) -> ScriptModel | EmbeddedModel:
         """Return a model that needs no provider: a script's, or ``embedded``."""
         if name == EMBEDDED:
-            from pytest_rageval.systems.embedded.player import EmbeddedModel
+            from pytest_rageval.systems.embedded.model import EmbeddedModel
 
             return EmbeddedModel()
         from pytest_rageval.llm.scripts.script_model import ScriptModel

@@ -15,7 +15,7 @@ from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.run.cancellation import wait_for
 from pytest_rageval.model.case import Case
 from pytest_rageval.systems.chains.chain import Chain
-from pytest_rageval.systems.chains.chain_edits import ChainEdit, edited_chain
+from pytest_rageval.systems.chains.chain_edits import ChainEdit, edit_chain
 from pytest_rageval.systems.chains.chain_file import chain_of
 from pytest_rageval.systems.chains.history import Output
 from pytest_rageval.systems.chains.part import action_named, chain_until
@@ -69,7 +69,7 @@ def chain_text(collected: Collected, loop: LoopThread, chain: str, edits: Sequen
         RagEvalError: the chain cannot run.
     """
     project = chain_project(collected, chain, loop, partial(_with_edits, edits))
-    raw = edited_chain(project.options.path.read_bytes(), edits, project.options.chain.shown)
+    raw = edit_chain(project.options.path.read_bytes(), edits, project.options.chain.file_name)
     return ChainText(project.options.path, raw, project.options.chain, project.model)
 
 
@@ -111,7 +111,7 @@ def _shown(project: ChainProject, chain: Chain, case: Case, values: Mapping[str,
     """Return what the last action of a chain is given; outputs that are missing are shown as placeholders."""
     last = chain.actions[-1]
     earlier = [each.name for each in chain.actions[:-1]]
-    known = outputs_of(values, "outputs", chain, last, whole=False)
+    known = outputs_of(values, "outputs", chain, last, complete=False)
     previews = tuple(previews_of(project, chain, case, {name: known[name] for name in earlier if name in known}))
     return ChainResult(chain, project.model, case, previews[-1:])
 
@@ -119,5 +119,5 @@ def _shown(project: ChainProject, chain: Chain, case: Case, values: Mapping[str,
 def _with_edits(edits: Sequence[ChainEdit], options: ChainOptions) -> ChainOptions:
     if not edits:
         return options
-    shown = options.chain.shown
-    return replace(options, chain=chain_of(edited_chain(options.path.read_bytes(), edits, shown), shown))
+    file_name = options.chain.file_name
+    return replace(options, chain=chain_of(edit_chain(options.path.read_bytes(), edits, file_name), file_name))

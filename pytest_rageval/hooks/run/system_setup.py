@@ -29,7 +29,7 @@ from pytest_rageval.hooks.config.fixture_overrides import (
 from pytest_rageval.hooks.config.model_clients import ASYNC_DEFAULT
 from pytest_rageval.hooks.run.system_parts import PartsOfTests
 from pytest_rageval.model.chat import EMBEDDED
-from pytest_rageval.systems.adapters import adapted_system
+from pytest_rageval.systems.adapters import adapt_system
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.threads import Bound
 
@@ -276,7 +276,7 @@ def _digest(origin: Origin) -> str:
 
 
 def _callable(system: System, giver: str) -> System:
-    called = adapted_system(system)
+    called = adapt_system(system)
     if called is None:
         raise SystemContractError(f"{giver} gave {type(system).__name__}, which cannot be called")
     return called

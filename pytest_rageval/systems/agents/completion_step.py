@@ -1,4 +1,4 @@
-"""The values of a step "completion": what is new in the prompt, and the reply."""
+"""Build the detail of a step "completion": the new part of the prompt, and the reply."""
 
 from __future__ import annotations
 
@@ -10,25 +10,29 @@ from pytest_rageval.model.chat import Completion, Message
 __all__ = ["completion_detail", "new_messages"]
 
 
-def new_messages(messages: Sequence[Message], sent: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return the part of a prompt that the request before did not have, so a trace holds each text once.
+def new_messages(messages: Sequence[Message], previous: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return the part of a prompt that the previous request did not have, so a trace stores each text once.
 
-    Messages that are equal at the beginning are left out. Of a text that continues the one before, only the
-    continuation is returned.
+    Leave out the equal messages at the beginning. If the first new message continues the text of the message that it
+    replaces, return only the continuation.
+
+    Args:
+        messages: the prompt.
+        previous: the messages of the previous request.
     """
-    same = 0
-    while same < min(len(messages), len(sent)) and messages[same] == sent[same]:
-        same += 1
-    new = [dict(message) for message in messages[same:]]
-    before = sent[same].get("content") if same < len(sent) and new else None
+    common = 0
+    while common < min(len(messages), len(previous)) and messages[common] == previous[common]:
+        common += 1
+    new = [dict(message) for message in messages[common:]]
+    previous_text = previous[common].get("content") if common < len(previous) and new else None
     content = new[0].get("content") if new else None
-    if isinstance(before, str) and before and isinstance(content, str) and content.startswith(before):
-        new[0]["content"] = content[len(before) :]
+    if isinstance(previous_text, str) and isinstance(content, str):
+        new[0]["content"] = content.removeprefix(previous_text)
     return new
 
 
 def completion_detail(reply: Completion) -> dict[str, Any]:
-    """Return what a reply says, in the form of a step."""
+    """Return the values of a reply that the step stores."""
     usage = reply.usage
     detail: dict[str, Any] = {
         "model": reply.model,

@@ -1,7 +1,7 @@
-"""Depth-first search over a model's decisions: which one is asked for next, and when the search goes back.
+"""Search a model's decisions depth first, and backtrack from dead ends.
 
-A decision is one reply of the model with the results of its calls. After a decision that ends a branch, the search goes
-back by two decisions; after a dead end by one.
+A decision is one reply of the model with the results of its calls. The search goes back by two decisions after a
+decision that ends a branch, and by one decision after a dead end.
 
 Source: Qin et al., ToolLLM (ICLR 2024), https://arxiv.org/abs/2307.16789.
 """
@@ -32,10 +32,10 @@ class SearchLimits:
     """The limits of a search; each is 1 or more.
 
     Attributes:
-        width: the most decisions after the same state.
-        max_nodes: the depth in nodes from which a branch is a dead end.
-        max_calls: the most requests to the model.
-        answers: the search ends with this many answers.
+        width: maximum number of decisions after the same state.
+        max_nodes: a branch of this depth, in nodes, is a dead end.
+        max_calls: maximum number of requests to the model.
+        answers: the search ends after this number of answers.
     """
 
     width: int = 2
@@ -49,8 +49,8 @@ class Decision(Generic[S]):
     """A reply of the model, with the results of its calls.
 
     Attributes:
-        state: the conversation with it.
-        nodes: the nodes of depth that it adds: 2 for calls of tools, 1 for a thought; 0 for a request that failed.
+        state: the conversation, including the decision.
+        nodes: the depth that it adds, in nodes: 2 for calls of tools, 1 for a thought; 0 if the request failed.
         outcome: ``answer`` or ``gave_up`` if the model ends the branch, ``dead_end`` if the request failed, else
             ``open``.
     """
@@ -62,22 +62,22 @@ class Decision(Generic[S]):
 
 @dataclass(slots=True)
 class _State(Generic[S]):
-    """A state whose next decisions the search asks for."""
+    """A state from which the search asks for decisions."""
 
     value: S
     depth: int = 0
     path: str = ""
     branch: Event | None = None
     children: list[S] = field(default_factory=list)
-    asked: int = 0
+    attempts: int = 0
 
 
 Ask = Callable[[S, Sequence[S]], Awaitable[Decision[S]]]
-"""(state, the states of its former decisions) -> the next decision."""
+"""(state, the states after its earlier decisions) -> the next decision."""
 
 
 class DecisionSearch(Generic[S]):
-    """A search; each decision is a step "branch" of the trace.
+    """One search; it records each decision as a step "branch" of the trace.
 
     Args:
         ask: asks the model for a decision.
@@ -85,8 +85,9 @@ class DecisionSearch(Generic[S]):
 
     Attributes:
         answers: the states with an answer, in the order in which they were found.
-        given_up: the paths of the branches that gave up, in that order. "0.1" is the second decision after the first.
-        decided: the number of decisions, without requests that failed.
+        abandoned_paths: the paths of the branches that gave up, in the same order. "0.1" is the second decision after
+            the first.
+        decision_count: the number of decisions, without failed requests.
         out_of_calls: whether ``max_calls`` ended the search.
     """
 
@@ -95,16 +96,16 @@ class DecisionSearch(Generic[S]):
         self._limits = limits
         self._calls = 0
         self.answers: list[S] = []
-        self.given_up: list[str] = []
-        self.decided = 0
+        self.abandoned_paths: list[str] = []
+        self.decision_count = 0
         self.out_of_calls = False
 
     async def run(self, root: S) -> None:
-        """Search from a state until there are enough answers, all is tried, or no call is left."""
+        """Search from a state until there are enough answers, all decisions are tried, or ``max_calls`` is reached."""
         open_states = [_State(root)]
         while open_states and len(self.answers) < self._limits.answers:
             state = open_states[-1]
-            if state.asked == self._limits.width:
+            if state.attempts == self._limits.width:
                 open_states.pop()
                 continue
             if self._calls == self._limits.max_calls:
@@ -114,12 +115,12 @@ class DecisionSearch(Generic[S]):
             if outcome == OPEN:
                 open_states.append(child)
             elif outcome != DEAD_END:
-                open_states.pop()  # two decisions back: those after the same state are not tried
+                open_states.pop()  # go back by two decisions: skip the other decisions after the same state
 
     async def _decide(self, state: _State[S]) -> tuple[str, _State[S]]:
         """Ask for the next decision after a state; return its outcome and the new state."""
-        path = f"{state.path}.{state.asked}".lstrip(".")
-        state.asked += 1
+        path = f"{state.path}.{state.attempts}".lstrip(".")
+        state.attempts += 1
         self._calls += 1
         branch = Event(
             BRANCH, {"path": path, "depth": state.depth, "outcome": OPEN}, parent=state.branch, source=SOURCE
@@ -138,10 +139,10 @@ class DecisionSearch(Generic[S]):
         outcome = DEAD_END if too_deep else decision.outcome
         branch.detail |= {"depth": depth, "outcome": outcome}
         if decision.nodes:
-            self.decided += 1
+            self.decision_count += 1
             state.children.append(decision.state)
         if outcome == ANSWER:
             self.answers.append(decision.state)
         elif outcome == GAVE_UP:
-            self.given_up.append(path)
+            self.abandoned_paths.append(path)
         return outcome, _State(decision.state, depth, path, branch)

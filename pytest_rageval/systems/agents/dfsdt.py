@@ -1,4 +1,4 @@
-"""The agent ``dfsdt``: a model calls tools, and goes back to try another decision where a branch fails.
+"""The agent ``dfsdt``: a model calls tools, and tries another decision if a branch fails.
 
 Source: Qin et al., ToolLLM (ICLR 2024), https://arxiv.org/abs/2307.16789.
 """
@@ -19,7 +19,7 @@ from pytest_rageval.systems.agents.dfsdt_decisions import FINISH, DecisionMaker
 from pytest_rageval.systems.agents.options import AgentOptions, read_agent_options
 from pytest_rageval.systems.agents.prompts import AgentPrompts, load_agent_prompts
 from pytest_rageval.systems.agents.run import AgentRun, run_agent
-from pytest_rageval.systems.agents.tool_chat import PROMPT_KEYS, check_free, opening, planned
+from pytest_rageval.systems.agents.tool_chat import PROMPT_KEYS, check_tool_names, opening, plan_of_run
 from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.prompting import Prompts, load_prompts
@@ -35,21 +35,21 @@ _KEYS = {**PROMPT_KEYS, "go_on": (), "siblings": ("decisions",)}
 
 @dataclass(frozen=True, slots=True)
 class DFSDTOptions:
-    """The options of ``dfsdt``: those of all agents, the limits of the search, and its texts."""
+    """The options of ``dfsdt``: the shared options of agents, the limits of the search, and the prompts."""
 
     agent: AgentOptions
     limits: SearchLimits
     prompts: AgentPrompts
 
     def opening(self, query: Query, sentences: Prompts | None) -> tuple[Message, ...]:
-        """Return the messages of the first request; ``sentences`` has the one that declines to answer."""
+        """Return the messages of the first request; ``sentences`` has the sentence that declines to answer."""
         values = (sentences or load_prompts()).sentences(query.language)
         return tuple(opening(query, self.prompts, self.agent.examples, **values))
 
 
 @dataclass(frozen=True, slots=True)
 class DFSDT:
-    """Searches depth first over what a model decides, until it gives an answer."""
+    """Searches a model's decisions depth first, until one gives an answer."""
 
     model: ChatModel
     environments: Environments
@@ -57,30 +57,30 @@ class DFSDT:
     sentences: Prompts | None = None
 
     async def __call__(self, query: Query) -> Answer:
-        common = self.options.agent
-        with self.environments.of_case(common.environment).open(common.max_observation) as tools:
-            check_free(tools.tools, FINISH, NAME)
+        shared = self.options.agent
+        with self.environments.of_case(shared.environment).open(shared.max_observation) as tools:
+            check_tool_names(tools.tools, FINISH, NAME)
             run = AgentRun(query, self.model, tools)
             maker = DecisionMaker(run, tools.tools, self.options.limits, self.options.prompts)
             first = self.options.opening(query, self.sentences)
-            return await run_agent(run, lambda run: maker.play(first), common.max_time)
+            return await run_agent(run, lambda run: maker.solve(first), shared.max_time)
 
 
 def _read(setup: SystemSetup) -> DFSDTOptions:
-    given = setup.options
-    if given.text("max_steps"):
-        raise SettingError(f"{given.where} has max_steps; the limits of dfsdt are max_nodes and max_calls")
-    common = read_agent_options(setup)
+    options = setup.options
+    if options.text("max_steps"):
+        raise SettingError(f"{options.where} has max_steps; the limits of dfsdt are max_nodes and max_calls")
+    shared = read_agent_options(setup)
     default = SearchLimits()
     limits = SearchLimits(
-        given.whole("width", default.width),
-        given.whole("max_nodes", default.max_nodes),
-        given.whole("max_calls", default.max_calls),
-        given.whole("answers", default.answers),
+        options.whole("width", default.width),
+        options.whole("max_nodes", default.max_nodes),
+        options.whole("max_calls", default.max_calls),
+        options.whole("answers", default.answers),
     )
-    given.finish()
+    options.finish()
     return DFSDTOptions(
-        common, limits, load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, common.prompts)
+        shared, limits, load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, shared.prompts)
     )
 
 
@@ -90,7 +90,7 @@ def _build(parts: SystemParts, options: DFSDTOptions) -> System:
 
 def _plan(options: DFSDTOptions, query: Query, parts: SystemParts) -> PlannedRun:
     messages, limits = options.opening(query, parts.prompts), options.limits
-    return planned(parts, options.agent, messages, limits.max_calls, [FINISH], turns=limits.max_nodes)
+    return plan_of_run(parts, options.agent, messages, limits.max_calls, [FINISH], turns=limits.max_nodes)
 
 
 workflow = Workflow(

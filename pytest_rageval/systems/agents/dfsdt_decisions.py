@@ -1,4 +1,4 @@
-"""The decisions of ``dfsdt``: ask the model once, run the calls of its reply, and see how its branch ends."""
+"""Make the decisions of ``dfsdt``: ask the model, run its tool calls, detect the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pytest_rageval.systems.agents.decision_search import (
 )
 from pytest_rageval.systems.agents.prompts import AgentPrompts
 from pytest_rageval.systems.agents.run import AgentRun, RunEnded
-from pytest_rageval.systems.agents.tool_chat import arguments_of, ask, offered, reply_message, result_message
+from pytest_rageval.systems.agents.tool_chat import arguments_of, ask, reply_message, result_message, tool_schemas
 from pytest_rageval.systems.embedded.turn import ToolUse, Turn
 from pytest_rageval.text.quoting import quoted
 
@@ -42,13 +42,13 @@ FINISH = Tool(
         "required": [_RETURN_TYPE],
         "additionalProperties": False,
     },
-    call=str,  # the branch ends instead
+    call=str,  # never called: a call ends the branch
 )
-_WANTED = (
+_FINISH_HELP = (
     f"Call {FINISH.name} with {_RETURN_TYPE} {_GIVE_ANSWER} and {_FINAL_ANSWER}, or with {_RETURN_TYPE} {_GIVE_UP}."
 )
 _CALL_NODES, _THOUGHT_NODES = 2, 1
-"""Nodes of depth of a reply's calls, and of a thought beside or without them."""
+"""Depth, in nodes, that the calls of a reply add, and that a thought adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +57,25 @@ class DecisionState:
 
     Attributes:
         messages: the conversation.
-        shown: what the decision was and what it showed, for requests of another one.
-        uses: the calls of tools on the way to it.
+        summary: the decision and its results, for a request that asks for another decision.
+        uses: the calls of tools so far.
         answer: the final answer, if the decision gives one.
     """
 
     messages: tuple[Message, ...]
-    shown: str = ""
+    summary: str = ""
     uses: tuple[ToolUse, ...] = ()
     answer: str = ""
 
 
 class DecisionMaker:
-    """Searches the decisions of one case.
+    """Searches for the answer of one case.
 
     Args:
         run: asks the model and calls the tools.
         tools: the tools of the environment.
         limits: the limits of the search.
-        prompts: have the texts ``go_on`` and ``siblings``.
+        prompts: the texts, with ``go_on`` and ``siblings``.
     """
 
     def __init__(self, run: AgentRun, tools: tuple[Tool, ...], limits: SearchLimits, prompts: AgentPrompts) -> None:
@@ -83,45 +83,45 @@ class DecisionMaker:
         self._tools = tools
         self._limits = limits
         self._prompts = prompts
-        self._schemas = offered((*tools, FINISH))
+        self._schemas = tool_schemas((*tools, FINISH))
         self._failed: RunEnded | None = None
         self._search = DecisionSearch(self._decide, limits)
 
-    async def play(self, opening: tuple[Message, ...]) -> str:
+    async def solve(self, opening: tuple[Message, ...]) -> str:
         """Return the first answer of a search that begins with these messages.
 
         Raises:
-            RunEnded: there is none.
+            RunEnded: no branch has an answer.
         """
         search = self._search
         await search.run(DecisionState(opening))
         if search.answers:
             return search.answers[0].answer
-        if search.given_up:
-            raise RunEnded("gave_up", f"branch {search.given_up[0]} gave up")
+        if search.abandoned_paths:
+            raise RunEnded("gave_up", f"branch {search.abandoned_paths[0]} gave up")
         if search.out_of_calls:
             raise RunEnded("call_limit", f"no answer after {self._limits.max_calls} requests")
-        if self._failed is not None and not search.decided:
+        if self._failed is not None and not search.decision_count:
             raise self._failed
         raise RunEnded("step_limit", "no branch has an answer")
 
-    async def _decide(self, state: DecisionState, former: Sequence[DecisionState]) -> Decision[DecisionState]:
+    async def _decide(self, state: DecisionState, earlier: Sequence[DecisionState]) -> Decision[DecisionState]:
         """Ask the model once, and run the calls of its reply."""
-        messages = (*state.messages, *self._siblings(former))
+        messages = (*state.messages, *self._siblings(earlier))
         try:
             reply = await ask(self._run, messages, self._turn(state), self._schemas)
-        except RunEnded as end:  # too long, or filtered: another decision may work
+        except RunEnded as end:  # the prompt is too long, or the reply is filtered: another decision may work
             self._failed = self._failed or end
             return Decision(state, 0, DEAD_END)
         self._run.think(reply.text)
         if not reply.tool_calls:
             go_on = {"role": "user", "content": self._prompts.text("go_on", self._run.query.language, {})}
             messages = (*state.messages, reply.message, go_on)
-            return Decision(replace(state, messages=messages, shown=reply.text), _THOUGHT_NODES)
-        return await self._act(replace(state, messages=(*state.messages, reply_message(reply)), shown=""), reply)
+            return Decision(replace(state, messages=messages, summary=reply.text), _THOUGHT_NODES)
+        return await self._act(replace(state, messages=(*state.messages, reply_message(reply)), summary=""), reply)
 
     async def _act(self, state: DecisionState, reply: Completion) -> Decision[DecisionState]:
-        """Run the calls of a reply in order; one that ends the branch is the last."""
+        """Run the calls of a reply in order; stop at a call that ends the branch."""
         nodes = _CALL_NODES + (_THOUGHT_NODES if reply.text.strip() else 0)
         for call in reply.tool_calls:
             outcome, text = _ending(call) if call.name == FINISH.name else (OPEN, "")
@@ -135,11 +135,11 @@ class DecisionMaker:
             state = _with_call(state, call, text)
         return Decision(state, nodes)
 
-    def _siblings(self, former: Sequence[DecisionState]) -> tuple[Message, ...]:
-        """Return the message that asks for another decision than the former ones; none for the first decision."""
-        if not former:
+    def _siblings(self, earlier: Sequence[DecisionState]) -> tuple[Message, ...]:
+        """Return the message that asks for a decision unlike the earlier ones; () for the first decision."""
+        if not earlier:
             return ()
-        decisions = "\n\n".join(f"[{number}]\n{quoted(state.shown)}" for number, state in enumerate(former, 1))
+        decisions = "\n\n".join(f"[{number}]\n{quoted(state.summary)}" for number, state in enumerate(earlier, 1))
         text = self._prompts.text("siblings", self._run.query.language, {"decisions": decisions})
         return ({"role": "user", "content": text},)
 
@@ -160,19 +160,19 @@ class DecisionMaker:
 
 
 def _with_call(state: DecisionState, call: ToolCall, text: str) -> DecisionState:
-    """Return a state after a call that showed a text."""
-    shown = "\n".join(filter(None, (state.shown, f"{call.name}({call.arguments})", text)))
-    return replace(state, messages=(*state.messages, result_message(call, text)), shown=shown)
+    """Return a state with a call and the text of its result added."""
+    summary = "\n".join(filter(None, (state.summary, f"{call.name}({call.arguments})", text)))
+    return replace(state, messages=(*state.messages, result_message(call, text)), summary=summary)
 
 
 def _ending(call: ToolCall) -> tuple[str, str]:
-    """Return the outcome of a call of ``Finish`` and its answer; ``open`` and what is wanted if it is invalid."""
+    """Return the outcome and the answer of a call of ``Finish``; ``open`` and a message for the model if invalid."""
     try:
         values = fit_arguments(parse_arguments(call.arguments), FINISH.parameters)
     except InvalidArgumentsError as fault:
-        return OPEN, f"{fault} {_WANTED}"
+        return OPEN, f"{fault} {_FINISH_HELP}"
     if values[_RETURN_TYPE] == _GIVE_UP:
         return GAVE_UP, ""
     if _FINAL_ANSWER not in values:
-        return OPEN, f"The call needs {_FINAL_ANSWER}. {_WANTED}"
+        return OPEN, f"The call needs {_FINAL_ANSWER}. {_FINISH_HELP}"
     return ANSWER, values[_FINAL_ANSWER].strip()

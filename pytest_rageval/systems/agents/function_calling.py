@@ -1,4 +1,4 @@
-"""The agent ``function_calling``: a model calls tools through its provider's interface until it answers."""
+"""The agent ``function_calling``: a model calls tools through its provider's API."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from pytest_rageval.systems.agents.tool_chat import (
     PROMPT_KEYS,
     arguments_of,
     ask,
-    check_free,
-    offered,
+    check_tool_names,
     opening,
-    planned,
+    plan_of_run,
     reply_message,
     result_message,
+    tool_schemas,
 )
 from pytest_rageval.systems.embedded.turn import Turn
 from pytest_rageval.systems.llm import model_of
@@ -44,7 +44,7 @@ _FINISH = Tool(
     "finish",
     "Give the final answer.",
     {"type": "object", "properties": _ANSWER, "required": ["answer"], "additionalProperties": False},
-    call=str,  # the run ends instead
+    call=str,  # never called: a call ends the run
 )
 _KEYS = {**PROMPT_KEYS, "ending_reply": (), "ending_tool": ()}
 
@@ -54,8 +54,8 @@ class FunctionCallingOptions:
     """The options of ``function_calling``.
 
     Attributes:
-        agent: those of all agents. A step is one reply with calls of tools.
-        prompts: its texts.
+        agent: the options that all agents share. A step is one reply with calls of tools.
+        prompts: the texts for the model.
         finish: the tool that gives the answer; None if a reply without a call is the answer.
     """
 
@@ -64,7 +64,7 @@ class FunctionCallingOptions:
     finish: Tool | None = None
 
     def opening(self, query: Query, sentences: Prompts | None) -> list[Message]:
-        """Return the messages of the first request; ``sentences`` has the one that declines to answer."""
+        """Return the messages of the first request; ``sentences`` has the sentence that declines to answer."""
         values = (sentences or load_prompts()).sentences(query.language)
         ending = self.prompts.text("ending_tool" if self.finish else "ending_reply", query.language, values)
         return opening(query, self.prompts, self.agent.examples, ending=ending, **values)
@@ -80,23 +80,23 @@ class FunctionCalling:
     sentences: Prompts | None = None
 
     async def __call__(self, query: Query) -> Answer:
-        common = self.options.agent
-        environment = self.environments.of_case(common.environment)
-        with environment.open(common.max_observation) as tools:
+        shared = self.options.agent
+        environment = self.environments.of_case(shared.environment)
+        with environment.open(shared.max_observation) as tools:
             if self.options.finish is not None:
-                check_free(tools.tools, self.options.finish, NAME)
+                check_tool_names(tools.tools, self.options.finish, NAME)
             run = AgentRun(query, self.model, tools)
-            return await run_agent(run, lambda run: self._play(run, tools), common.max_time)
+            return await run_agent(run, lambda run: self._solve(run, tools), shared.max_time)
 
-    async def _play(self, run: AgentRun, environment: OpenEnvironment) -> str:
+    async def _solve(self, run: AgentRun, environment: OpenEnvironment) -> str:
         finish, steps = self.options.finish, self.options.agent.max_steps
-        schemas = offered((*environment.tools, *((finish,) if finish else ())))
+        schemas = tool_schemas((*environment.tools, *((finish,) if finish else ())))
         messages = self.options.opening(run.query, self.sentences)
         for step in range(steps):
             try:
                 reply = await ask(run, tuple(messages), self._turn(run, environment), schemas)
             except ModelError as error:
-                if error.kind == "empty_reply" and step:  # it has called tools, and then has nothing to say
+                if error.kind == "empty_reply" and step:  # the model has called tools, and its last reply has no text
                     return ""
                 raise
             if not reply.tool_calls:
@@ -104,14 +104,14 @@ class FunctionCalling:
             run.think(reply.text)
             messages.append(reply_message(reply))
             for call in reply.tool_calls:
-                observed = await self._observe(run, call)
-                if isinstance(observed, str):
-                    return observed
-                messages.append(result_message(call, observed.text))
+                result = await self._observe(run, call)
+                if isinstance(result, str):
+                    return result
+                messages.append(result_message(call, result.text))
         raise RunEnded("step_limit", f"no answer after {steps} steps")
 
     async def _observe(self, run: AgentRun, call: ToolCall) -> Observation | str:
-        """Return what a call shows, or the answer that it gives."""
+        """Run a call; return its result, or the answer (a str) if it calls the tool ``finish``."""
         finish = self.options.finish
         if finish is None or call.name != finish.name:
             return await run.call(call.name, arguments_of(call))
@@ -135,11 +135,11 @@ class FunctionCalling:
 
 
 def _read(setup: SystemSetup) -> FunctionCallingOptions:
-    common = read_agent_options(setup)
+    shared = read_agent_options(setup)
     by_tool = setup.options.choice("finish", "reply", ("reply", "tool")) == "tool"
     setup.options.finish()
-    prompts = load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, common.prompts)
-    return FunctionCallingOptions(common, prompts, _FINISH if by_tool else None)
+    prompts = load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, shared.prompts)
+    return FunctionCallingOptions(shared, prompts, _FINISH if by_tool else None)
 
 
 def _build(parts: SystemParts, options: FunctionCallingOptions) -> System:
@@ -148,7 +148,7 @@ def _build(parts: SystemParts, options: FunctionCallingOptions) -> System:
 
 def _plan(options: FunctionCallingOptions, query: Query, parts: SystemParts) -> PlannedRun:
     ending = (options.finish,) if options.finish else ()
-    return planned(parts, options.agent, options.opening(query, parts.prompts), options.agent.max_steps, ending)
+    return plan_of_run(parts, options.agent, options.opening(query, parts.prompts), options.agent.max_steps, ending)
 
 
 workflow = Workflow(

@@ -16,12 +16,12 @@ class AgentOptions:
     """The options that all agents share.
 
     Attributes:
-        environment: the name of the environment; "" for the case's, or the only one.
-        max_steps: the most steps of a run, >= 1.
-        max_time: seconds of a run.
-        max_observation: characters of an observation that the model sees.
+        environment: the name of the environment; "" for the environment of the case, or for the only one.
+        max_steps: maximum number of steps of a run, >= 1.
+        max_time: maximum duration of a run, in seconds.
+        max_observation: maximum length of an observation, in characters; a longer one is shortened for the model.
         prompts: a user's TOML file of prompts; None for the built-in ones.
-        examples: how many worked questions of the prompt file the model sees.
+        examples: how many worked examples of the prompt file the model sees.
     """
 
     environment: str = ""
@@ -38,7 +38,7 @@ class AgentOptions:
 
 
 def read_agent_options(setup: SystemSetup) -> AgentOptions:
-    """Return the shared options of a system; the caller reads its own ones and then calls ``finish``.
+    """Return the options that all agents share; the caller reads the other options and then calls ``finish``.
 
     Raises:
         SettingError: a value is invalid, or the file of prompts is missing.

@@ -1,4 +1,4 @@
-"""The agent ``pal``: a model writes one program, which calls the tools and computes the answer."""
+"""The agent ``pal``: a model writes a program that calls tools and computes the answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.plain import plain_json, plain_text
 from pytest_rageval.model.protocols import System
 from pytest_rageval.sandbox import BUILTIN, open_sandbox
-from pytest_rageval.sandbox.protocol import Limits, Ran, Sandbox
+from pytest_rageval.sandbox.protocol import Limits, ProgramResult, Sandbox
 from pytest_rageval.systems.agents.options import AgentOptions, read_agent_options
 from pytest_rageval.systems.agents.program_answer import answer_of, code_in
 from pytest_rageval.systems.agents.program_tools import ProgramTools, signatures
@@ -44,10 +44,10 @@ NAME = "pal"
 VARIABLE = "answer"
 
 GRACE = 0.5
-"""Seconds after ``max_time`` until the sandbox ends the program; the run has ended before."""
+"""Seconds after ``max_time`` until the sandbox ends the program; the run ends before that."""
 
 _KEYS = {
-    **dict.fromkeys(BUILTIN, ()),  # what of Python a sandbox has
+    **dict.fromkeys(BUILTIN, ()),  # describes the Python of a sandbox to the model
     "system": ("tools",),
     "user": ("question", "documents"),
     "documents": ("passages",),
@@ -61,10 +61,10 @@ class PalOptions:
     """The options of ``pal``.
 
     Attributes:
-        agent: those of all agents.
-        prompts: its texts.
-        repairs: how often the model may correct a program that gave no answer, >= 0.
-        concludes: whether the model states the final answer from the value of its program.
+        agent: the options that all agents share.
+        prompts: the texts for the model.
+        repairs: how often the model may correct a program without an answer, >= 0.
+        concludes: whether the model writes the final answer from the value of its program.
         sandbox: the name of the sandbox.
     """
 
@@ -75,17 +75,17 @@ class PalOptions:
     sandbox: str = "monty"
 
     def opening(self, query: Query, tools: Sequence[Tool], sentences: Prompts) -> list[Message]:
-        """Return the messages of the first request; ``sentences`` have the one that declines to answer."""
+        """Return the messages of the first request; ``sentences`` has the sentence that declines to answer."""
         text = partial(self.prompts.text, language=query.language)
         documents = ""
         if query.passages is not None:
-            shown = [quoted(f"{each.title}\n{each.text}") for each in query.passages]
-            passages = "\n\n".join(f"[{number}]\n{each}" for number, each in enumerate(shown, 1))
+            quotes = [quoted(f"{each.title}\n{each.text}") for each in query.passages]
+            passages = "\n\n".join(f"[{number}]\n{each}" for number, each in enumerate(quotes, 1))
             documents = text("documents", values={"passages": passages})
-        examples = self.prompts.worked(query.language, self.agent.examples)
+        examples = self.prompts.examples_text(query.language, self.agent.examples)
         python = text(self.sandbox, values={})
-        said = {"tools": quoted(signatures(tools)), "python": python, "examples": examples}
-        system = text("system", values={**sentences.sentences(query.language), **said})
+        instructions = {"tools": quoted(signatures(tools)), "python": python, "examples": examples}
+        system = text("system", values={**sentences.sentences(query.language), **instructions})
         values = {"question": query.question, "documents": documents, "instructions": query.instructions}
         contents = [("system", system)]
         for turn in query.history:
@@ -93,14 +93,14 @@ class PalOptions:
         contents.append(("user", text("user", values=values)))
         return [{"role": role, "content": content} for role, content in contents if content.strip()]
 
-    def repair(self, query: Query, ran: Ran, problem: str) -> Message:
+    def repair(self, query: Query, result: ProgramResult, problem: str) -> Message:
         """Return the request to correct a program."""
-        printed = quoted(cut_text(ran.printed, self.agent.max_observation))
+        printed = quoted(cut_text(result.printed, self.agent.max_observation))
         values = {"error": quoted(problem), "printed": printed or ">"}
         return {"role": "user", "content": self.prompts.text("repair", query.language, values)}
 
     def conclusion(self, query: Query, value: str) -> Message:
-        """Return the request to state the final answer."""
+        """Return the request to write the final answer."""
         values = {"value": quoted(cut_text(value, self.agent.max_observation)), "question": query.question}
         return {"role": "user", "content": self.prompts.text("conclude", query.language, values)}
 
@@ -117,31 +117,31 @@ class Pal:
     threads: Threads = field(default_factory=Threads)
 
     async def __call__(self, query: Query) -> Answer:
-        common = self.options.agent
-        end = time.monotonic() + common.max_time
-        with self.environments.of_case(common.environment).open(common.max_observation) as tools:
+        shared = self.options.agent
+        end = time.monotonic() + shared.max_time
+        with self.environments.of_case(shared.environment).open(shared.max_observation) as tools:
             run = AgentRun(query, self.model, tools)
-            return await run_agent(run, lambda run: self._play(run, tools, end), common.max_time)
+            return await run_agent(run, lambda run: self._solve(run, tools, end), shared.max_time)
 
-    async def _play(self, run: AgentRun, environment: OpenEnvironment, end: float) -> str:
+    async def _solve(self, run: AgentRun, environment: OpenEnvironment, end: float) -> str:
         messages = self.options.opening(run.query, environment.tools, self.sentences)
         for repairs in range(self.options.repairs, -1, -1):
             reply = await self._reply(run, messages, environment)
-            ran = await self._run(run, environment, code_in(reply), end)
-            answer = None if ran.error else answer_of(ran)
+            result = await self._run(run, environment, code_in(reply), end)
+            answer = None if result.error else answer_of(result)
             messages.append({"role": "assistant", "content": reply})
             if answer is not None:
-                return await self._concluded(run, messages, answer) if self.options.concludes else answer
-            problem = ran.error or "the program set no answer"
+                return await self._conclude(run, messages, answer) if self.options.concludes else answer
+            problem = result.error or "the program set no answer"
             if repairs:
-                messages.append(self.options.repair(run.query, ran, problem))
+                messages.append(self.options.repair(run.query, result, problem))
         raise RunEnded("program_error", problem)
 
     async def _reply(self, run: AgentRun, messages: Sequence[Message], environment: OpenEnvironment) -> str:
         """Return the model's reply; "" if it sent an empty one."""
         query, steps = run.query, self.options.agent.max_steps
-        used = tuple(run.uses)
-        turn = Turn("program", query.question, query.language, environment.tools, used, query.passages, steps)
+        uses = tuple(run.uses)
+        turn = Turn("program", query.question, query.language, environment.tools, uses, query.passages, steps)
         try:
             return (await run.ask(tuple(messages), turn)).text
         except ModelError as error:
@@ -149,24 +149,24 @@ class Pal:
                 raise
             return ""
 
-    async def _run(self, run: AgentRun, environment: OpenEnvironment, code: str, end: float) -> Ran:
+    async def _run(self, run: AgentRun, environment: OpenEnvironment, code: str, end: float) -> ProgramResult:
         """Run a program once and record it."""
         tools = ProgramTools(run, environment.tools)
         limits = Limits(total_seconds=max(end - time.monotonic(), 0.0) + GRACE)
         seed = next(iter(CASE_IDS.get()), "")
         with RecordedStep(PROGRAM, {"code": plain_text(code), "sandbox": self.sandbox.name}) as step:
             try:
-                ran = await self.threads.run(
+                result = await self.threads.run(
                     lambda: self.sandbox.run(code, tools.functions, limits, variable=VARIABLE, seed=seed)
                 )
             finally:
                 tools.end()
-        found = {"value": plain_json(ran.value), "printed": plain_text(ran.printed), "error": ran.error}
-        step.detail.update({key: value for key, value in found.items() if value not in (None, "")})
-        return ran
+        fields = {"value": plain_json(result.value), "printed": plain_text(result.printed), "error": result.error}
+        step.detail.update({key: value for key, value in fields.items() if value not in (None, "")})
+        return result
 
-    async def _concluded(self, run: AgentRun, messages: Sequence[Message], value: str) -> str:
-        """Return the final answer, which the model states from the value of its program."""
+    async def _conclude(self, run: AgentRun, messages: Sequence[Message], value: str) -> str:
+        """Ask the model to write the final answer from the value of its program; return it."""
         query = run.query
         turn = Turn("answer", query.question, query.language, passages=(Passage("value", value),))
         reply = await run.ask((*messages, self.options.conclusion(query, value)), turn)
@@ -174,13 +174,13 @@ class Pal:
 
 
 def _read(setup: SystemSetup) -> PalOptions:
-    common = read_agent_options(setup)
+    shared = read_agent_options(setup)
     repairs = setup.options.whole("repairs", 0, least=0)
     concludes = setup.options.choice("answer", "program", ("program", "model")) == "model"
     setup.options.finish()
-    open_sandbox(setup.sandbox, NAME).close()  # nothing runs if it is missing
-    prompts = load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, common.prompts)
-    return PalOptions(common, prompts, repairs, concludes, setup.sandbox)
+    open_sandbox(setup.sandbox, NAME).close()  # a missing sandbox is an error before anything runs
+    prompts = load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, shared.prompts)
+    return PalOptions(shared, prompts, repairs, concludes, setup.sandbox)
 
 
 def _build(parts: SystemParts, options: PalOptions) -> System:

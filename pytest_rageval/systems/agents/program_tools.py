@@ -1,4 +1,4 @@
-"""Tools as functions of a program: what the model reads of them, and how a program calls them."""
+"""Offer tools to a program as functions: write their signatures, and run their calls."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class ProgramTools:
     """The tools of one run as functions for a program, which runs in a thread; the tools run on the run's event loop.
 
     Args:
-        run: calls and records them.
+        run: calls and records the tools.
         tools: the tools.
 
     Attributes:
-        functions: name -> function. It returns the tool's result; an object or a list that is written as JSON is
-            returned as a value. It raises what the tool raised.
+        functions: name -> function. It returns the tool's result, and parses a JSON object or list in it. It raises the
+            error of the tool.
     """
 
     def __init__(self, run: AgentRun, tools: Sequence[Tool]) -> None:
@@ -53,16 +53,20 @@ class ProgramTools:
             self._call_in_flight.cancel()
 
     def _call(self, tool: Tool, *args: Any, **kwargs: Any) -> Any:
-        observation = self._observed(tool.name, _by_name(tool, args, kwargs))
+        observation = self._wait_for_call(tool.name, _by_name(tool, args, kwargs))
         if observation.invalid:
             raise TypeError(observation.text)
         if observation.error is not None:
             name, _, message = observation.error.partition(": ")
             raise error_of(name, message)
-        return _decoded(observation.result)
+        return _decode(observation.result)
 
-    def _observed(self, name: str, arguments: dict[str, Any]) -> Observation:
-        """Wait for a call; raise `asyncio.CancelledError`, which a program cannot catch, if the run has ended."""
+    def _wait_for_call(self, name: str, arguments: dict[str, Any]) -> Observation:
+        """Call a tool and wait for its result.
+
+        Raises:
+            asyncio.CancelledError: the run has ended; a program cannot catch it.
+        """
         call = outcome_of(partial(self._run.call, name, arguments))
         try:
             self._call_in_flight = future = asyncio.run_coroutine_threadsafe(call, self._loop)
@@ -81,15 +85,15 @@ class ProgramTools:
 
 
 def _by_name(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments by name; one too many has a name that no tool has, so its call is invalid."""
+    """Return arguments by name; a surplus argument gets a name that no tool has, so the call is invalid."""
     names = dict(enumerate(_properties(tool)))
     surplus = {number for number in range(len(args)) if names.get(number, "") in {"", *kwargs}}
-    by_place = {f"argument {n + 1}" if n in surplus else names[n]: value for n, value in enumerate(args)}
-    return {**by_place, **kwargs}
+    positional = {f"argument {n + 1}" if n in surplus else names[n]: value for n, value in enumerate(args)}
+    return {**positional, **kwargs}
 
 
-def _decoded(result: Any) -> Any:
-    """Return a result as a Python value: an object or a list that is written as JSON is parsed."""
+def _decode(result: Any) -> Any:
+    """Parse a result that is a JSON object or list; return any other result unchanged."""
     if not isinstance(result, str) or not result.lstrip().startswith(("{", "[")):
         return result
     try:
@@ -109,13 +113,13 @@ def _signature(tool: Tool) -> str:
 
 
 def _parameter(name: str, schema: Mapping[str, Any], required: bool) -> str:
-    """Return ``year: int = 2000``; an unknown default is written as in a stub file."""
+    """Return ``year: int = 2000``; write ``...`` for an unknown default, as in a stub file."""
     hint = _hint(schema)
-    named = f"{name}: {hint}" if hint else name
+    declaration = f"{name}: {hint}" if hint else name
     if required:
-        return named
+        return declaration
     default = repr(schema["default"]) if "default" in schema else "..."
-    return f"{named} = {default}" if hint else f"{named}={default}"
+    return f"{declaration} = {default}" if hint else f"{declaration}={default}"
 
 
 def _hint(schema: object) -> str:
@@ -144,8 +148,8 @@ def _notes(properties: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _properties(tool: Tool) -> dict[str, Mapping[str, Any]]:
-    """Return the parameters of a tool, those that are required first, as Python wants them."""
-    found = tool.parameters.get("properties") or {}
+    """Return the parameters of a tool, required ones first, as a Python signature needs them."""
+    schemas = tool.parameters.get("properties") or {}
     required = tool.parameters.get("required", ())
-    names = sorted(found, key=lambda name: name not in required)
-    return {str(name): found[name] if isinstance(found[name], Mapping) else {} for name in names}
+    names = sorted(schemas, key=lambda name: name not in required)
+    return {str(name): schemas[name] if isinstance(schemas[name], Mapping) else {} for name in names}

@@ -1,4 +1,4 @@
-"""Prompts of an agent, by language: built-in ones with a user's replacements."""
+"""Load an agent's prompts by language: built-in texts with a user's replacements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.toml_files import line_of, read_toml
 __all__ = ["AgentPrompts", "load_agent_prompts"]
 
 EXAMPLE = "example"
-"""The key of the worked questions: a list of texts."""
+"""The key of the worked examples: a list of texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class AgentPrompts:
 
     Attributes:
         texts: language -> key -> text.
-        examples: language -> worked questions, as texts.
+        examples: language -> worked examples, as texts.
     """
 
     texts: Mapping[str, Mapping[str, str]]
@@ -34,8 +34,8 @@ class AgentPrompts:
         """Return a text with ``values`` filled in, trimmed."""
         return fill(self.texts.get(language, self.texts["en"])[key], values).strip()
 
-    def worked(self, language: str, count: int) -> str:
-        """Return the first ``count`` worked questions, separated by a blank line."""
+    def examples_text(self, language: str, count: int) -> str:
+        """Return the first ``count`` worked examples, separated by a blank line."""
         return "\n\n".join(self.examples.get(language, self.examples["en"])[:count])
 
 
@@ -43,21 +43,21 @@ def load_agent_prompts(folder: Path, keys: Mapping[str, tuple[str, ...]], overri
     """Return an agent's prompts.
 
     Args:
-        folder: holds ``en.toml`` and ``zh.toml`` with the built-in texts.
+        folder: the folder with ``en.toml`` and ``zh.toml``, the built-in texts.
         keys: the key of each text -> its required placeholders.
-        override: a user's TOML file; each of its texts replaces the built-in one of every language.
+        override: a user's TOML file; each of its texts replaces the built-in text in every language.
 
     Raises:
-        DataError: the user's file is no TOML, or a text is invalid.
-        UnknownNameError: it has an unknown key.
+        DataError: the user's file is not valid TOML, or a text is invalid.
+        UnknownNameError: the user's file has an unknown key.
     """
     built_in = {path.stem: _read(path, path.name, keys) for path in sorted(folder.glob("*.toml"))}
-    own = {} if override is None else _read(override, shown_path(override), keys)
+    overrides = {} if override is None else _read(override, shown_path(override), keys)
     texts = {
-        language: {**{key: each[key] for key in keys}, **{key: own[key] for key in keys if key in own}}
+        language: {**{key: each[key] for key in keys}, **{key: overrides[key] for key in keys if key in overrides}}
         for language, each in built_in.items()
     }
-    examples = {language: tuple(own.get(EXAMPLE, each.get(EXAMPLE, ()))) for language, each in built_in.items()}
+    examples = {language: tuple(overrides.get(EXAMPLE, each.get(EXAMPLE, ()))) for language, each in built_in.items()}
     return AgentPrompts(texts, examples)
 
 

@@ -1,7 +1,7 @@
-"""The system ``react``: the model thinks, calls a tool, reads what it shows, and goes on until it answers.
+"""The agent ``react``: the model thinks, calls a tool and reads the result, in a loop.
 
-Source: Yao et al., ReAct (2023), https://arxiv.org/abs/2210.03629. Unlike the published code it asks the model once a
-step; ``compat=reval`` asks twice, as R-Eval's code does.
+Source: Yao et al., ReAct (2023), https://arxiv.org/abs/2210.03629. Unlike the published code, it asks the model once
+per step; ``compat=reval`` asks twice, as R-Eval's code does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.agents.context_room import has_room, room_for_reply
 from pytest_rageval.systems.agents.options import AgentOptions, read_agent_options
 from pytest_rageval.systems.agents.prompts import AgentPrompts
-from pytest_rageval.systems.agents.react_prompt import ReactPrompt, Transcript, load_react_prompts
+from pytest_rageval.systems.agents.react_prompt import ReactPrompt, ReactTranscript, load_react_prompts
 from pytest_rageval.systems.agents.react_reply import STOP, ReactReply, finish_text, read_reply
 from pytest_rageval.systems.agents.run import AgentRun, RunEnded, run_agent
 from pytest_rageval.systems.agents.tool_texts import arguments_by_name
@@ -38,12 +38,12 @@ __all__ = ["React", "ReactLoop", "ReactOptions", "workflow"]
 REVAL = "reval"
 """The value of ``compat`` for R-Eval's loop."""
 REVAL_PARAMS: dict[str, Any] = {"stop": ["\n"], "max_tokens": 128, "temperature": 0}
-SILENT = 3
-"""Replies in a row without an action that end a run."""
-SAME = 3
-"""The same action this often in a row gets `AGAIN`."""
+MAX_SILENT_REPLIES = 3
+"""The run ends after this number of replies in a row without an action."""
+MAX_EQUAL_ACTIONS = 3
+"""After this number of equal actions in a row, the model reads `AGAIN`."""
 LONGEST_NAME = 64
-"""Characters of an unknown tool's name that the trace holds."""
+"""Maximum length of an unknown tool's name in the trace."""
 AGAIN = "You have done this before."
 NO_ACTION = 'There is no action. Write a line that begins with "Action", with a tool or Finish.'
 
@@ -53,7 +53,7 @@ class ReactOptions:
     """The options of ``react``.
 
     Attributes:
-        agent: those of all agents.
+        agent: the options that all agents share.
         compat: "reval" for R-Eval's loop, else "".
         prompts: the texts of the prompt file.
     """
@@ -74,11 +74,11 @@ def _read(setup: SystemSetup) -> ReactOptions:
 
 @dataclass(frozen=True, slots=True)
 class React:
-    """The system: one run a case.
+    """The system; it makes one run for each case.
 
     Attributes:
         model: the model.
-        environments: the session's; the case chooses one.
+        environments: the environments of the session; the case selects one.
         options: the options.
         prompt: makes the messages.
     """
@@ -92,7 +92,7 @@ class React:
         agent = self.options.agent
         with self.environments.of_case(agent.environment).open(agent.max_observation) as tools:
             loop = ReactLoop(AgentRun(query, self.model, tools), tools, self.prompt, self.options)
-            return await run_agent(loop.run, loop.play, agent.max_time)
+            return await run_agent(loop.run, loop.solve, agent.max_time)
 
 
 class ReactLoop:
@@ -105,49 +105,49 @@ class ReactLoop:
         self._prompt = prompt
         self._options = options
         self._head = prompt.head(run.query, tools.tools)
-        self._transcript = Transcript.of(run.query)
+        self._transcript = ReactTranscript.of(run.query)
         self._actions: list[tuple[str, str]] = []
 
-    async def play(self, run: AgentRun) -> str:
+    async def solve(self, run: AgentRun) -> str:
         """Return the answer; a limit raises `RunEnded`."""
-        silent, most = 0, self._options.agent.max_steps
-        for number in range(1, most + 1):
+        silent_replies, max_steps = 0, self._options.agent.max_steps
+        for number in range(1, max_steps + 1):
             reply = await self._reply(number)
             run.think(reply.thought)
             action = reply.action
             if action is None:
-                silent += 1
-                if silent == SILENT:
-                    raise RunEnded("no_action", f"{SILENT} replies in a row have no action")
-                self._transcript.add(number, reply.thought, reply.said, "", NO_ACTION)
+                silent_replies += 1
+                if silent_replies == MAX_SILENT_REPLIES:
+                    raise RunEnded("no_action", f"{MAX_SILENT_REPLIES} replies in a row have no action")
+                self._transcript.add(number, reply.thought, reply.action_text, "", NO_ACTION)
                 continue
-            silent = 0
+            silent_replies = 0
             if action.is_finish and not action.fault:
                 return finish_text(action.arguments)
             await self._act(number, reply, action)
-        raise RunEnded("step_limit", f"there is no answer after {most} steps")
+        raise RunEnded("step_limit", f"there is no answer after {max_steps} steps")
 
     async def _reply(self, number: int) -> ReactReply:
-        """Return the next thought and action; a thought without an action is followed by one more request."""
+        """Return the next thought and action; if the action is missing, ask for it in a second request."""
         if self._options.compat == REVAL:
             return await self._reply_in_two_calls(number)
         reply = read_reply(await self._ask(f"Thought {number}:", stop=[STOP]), self._names)
         if reply.action is None and reply.thought:
-            begun = (f"Thought {number}: {reply.thought}", f"Action {number}:")
-            again = read_reply(await self._ask(*begun, stop=[STOP]), self._names)
-            return ReactReply(reply.thought, again.said, again.action)
+            line_starts = (f"Thought {number}: {reply.thought}", f"Action {number}:")
+            again = read_reply(await self._ask(*line_starts, stop=[STOP]), self._names)
+            return ReactReply(reply.thought, again.action_text, again.action)
         return reply
 
     async def _reply_in_two_calls(self, number: int) -> ReactReply:
         """Return the next step by R-Eval's rules: a line of thought, then a line of action."""
         thought = _line(await self._ask(f"Thought {number}:", **REVAL_PARAMS))
-        said = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **REVAL_PARAMS))
-        return ReactReply(thought, said, read_action(said, self._names))
+        action_text = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **REVAL_PARAMS))
+        return ReactReply(thought, action_text, read_action(action_text, self._names))
 
-    async def _ask(self, *begun: str, **params: Any) -> str:
+    async def _ask(self, *line_starts: str, **params: Any) -> str:
         """Return the model's text; "" if it sent an empty reply."""
         run, query = self.run, self.run.query
-        messages = (*self._head, self._prompt.question(query, self._transcript.text(*begun)))
+        messages = (*self._head, self._prompt.question(query, self._transcript.text(*line_starts)))
         reserved = 0 if self._options.compat == REVAL else room_for_reply(run.model)
         if not has_room(run.model, messages, reserved):
             raise RunEnded("context_limit", "the prompt no longer fits the model")
@@ -160,11 +160,9 @@ class ReactLoop:
 
     @property
     def _turn(self) -> Turn:
-        query, tools = self.run.query, tuple(self._tools.values())
-        most = self._options.agent.max_steps
-        return Turn(
-            "react", query.question, query.language, tools, tuple(self.run.uses), query.passages, most, finish=FINISH
-        )
+        query, max_steps = self.run.query, self._options.agent.max_steps
+        tools, uses = tuple(self._tools.values()), tuple(self.run.uses)
+        return Turn("react", query.question, query.language, tools, uses, query.passages, max_steps, finish=FINISH)
 
     async def _act(self, number: int, reply: ReactReply, action: Action) -> None:
         if action.fault:
@@ -175,8 +173,8 @@ class ReactLoop:
             arguments = arguments_by_name(action.arguments, tool)
             observation = await self.run.call(tool.name, arguments, trailing=action.trailing)
         self._actions.append((action.name.casefold(), repr(action.arguments)))
-        repeated = self._actions[-SAME:] == self._actions[-1:] * SAME
-        self._transcript.add(number, reply.thought, reply.said, observation.text, AGAIN if repeated else "")
+        repeated = self._actions[-MAX_EQUAL_ACTIONS:] == self._actions[-1:] * MAX_EQUAL_ACTIONS
+        self._transcript.add(number, reply.thought, reply.action_text, observation.text, AGAIN if repeated else "")
 
 
 def _line(text: str) -> str:
@@ -199,12 +197,12 @@ def _no_environment() -> SettingError:
 
 
 def _plan(options: ReactOptions, query: Query, parts: SystemParts) -> PlannedRun:
-    """Return the first prompt and the most calls, if no thought comes without its action."""
+    """Return the first prompt and the maximum number of calls, if every thought comes with its action."""
     if parts.environments is None:
         raise _no_environment()
     with parts.environments.of_case(options.agent.environment).open() as tools:
         head = _prompt(parts, options).head(query, tools.tools)
-    last = _prompt(parts, options).question(query, Transcript.of(query).text("Thought 1:"))
+    last = _prompt(parts, options).question(query, ReactTranscript.of(query).text("Thought 1:"))
     a_step, params = (2, REVAL_PARAMS) if options.compat == REVAL else (1, {"stop": [STOP]})
     return PlannedRun((*head, last), a_step * options.agent.max_steps, exact=False, params=params)
 

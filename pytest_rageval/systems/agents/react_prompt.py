@@ -1,4 +1,4 @@
-"""The messages of `react`: instructions, tools and examples, then the question and the steps so far."""
+"""Build the messages of `react`: instructions, tools, examples, question, steps so far."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_rageval.systems.prompting import Prompts
 from pytest_rageval.text.placeholders import fill
 from pytest_rageval.text.quoting import quoted
 
-__all__ = ["ReactPrompt", "Transcript", "load_react_prompts"]
+__all__ = ["ReactPrompt", "ReactTranscript", "load_react_prompts"]
 
 _KEYS = {"system": ("tools",), "user": ("question", "transcript")}
 """The texts of the prompt file, each with its required placeholders."""
@@ -28,13 +28,13 @@ def load_react_prompts(options: AgentOptions) -> AgentPrompts:
 
 
 @dataclass(slots=True)
-class Transcript:
-    """The steps so far, as the model sees them. It only grows, so a trace holds each text once."""
+class ReactTranscript:
+    """The steps so far, as the model sees them. Text is only appended, so a trace stores each text once."""
 
     parts: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, query: Query) -> Transcript:
+    def of(cls, query: Query) -> ReactTranscript:
         """Return the transcript before the first step; supplied passages are its first observation."""
         if query.passages is None:
             return cls()
@@ -42,24 +42,24 @@ class Transcript:
         return cls(["Documents:", *(quoted(text) for text in texts)])
 
     def add(self, number: int, thought: str, action: str, observation: str, note: str = "") -> None:
-        """Add a step; ``observation`` is data, ``note`` is ours."""
-        said = [f"Thought {number}: {thought}", f"Action {number}: {action}"]
-        seen = [f"Observation {number}:", quoted(observation)] if observation else [f"Observation {number}: {note}"]
-        self.parts += [line.rstrip() for line in (*said, *seen)] + ([note] if observation and note else [])
+        """Add a step; ``observation`` is data and is quoted, ``note`` is our text."""
+        lines = [f"Thought {number}: {thought}", f"Action {number}: {action}"]
+        lines += [f"Observation {number}:", quoted(observation)] if observation else [f"Observation {number}: {note}"]
+        self.parts += [line.rstrip() for line in lines] + ([note] if observation and note else [])
 
-    def text(self, *begun: str) -> str:
-        """Return the steps, then the lines of the step that the model is about to write."""
-        return "\n".join((*self.parts, *begun))
+    def text(self, *line_starts: str) -> str:
+        """Return the steps, then the beginning of the step that the model has to continue."""
+        return "\n".join((*self.parts, *line_starts))
 
 
 @dataclass(frozen=True, slots=True)
 class ReactPrompt:
-    """Makes the messages of one case.
+    """Builds the messages of one case.
 
     Attributes:
-        prompts: the texts.
+        prompts: the texts for the model.
         sentences: the session's prompts, with the sentence that declines to answer.
-        examples: how many worked questions to show.
+        examples: how many worked examples to show.
     """
 
     prompts: AgentPrompts
@@ -70,7 +70,7 @@ class ReactPrompt:
         """Return the messages before the question: the system message and the earlier turns."""
         language = query.language
         name = next((tool.name for tool in tools if takes_text(tool)), "")
-        examples = self.prompts.worked(language, self.examples) if name else ""
+        examples = self.prompts.examples_text(language, self.examples) if name else ""
         values = {
             **self.sentences.sentences(language),
             "tools": describe_tools(tools),

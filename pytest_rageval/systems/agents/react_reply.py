@@ -1,4 +1,4 @@
-"""Split a reply in ReAct's form into its thought and its action."""
+"""Split a reply in ReAct's format into its thought and its action."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_rageval.trace.actions import Action, read_action
 __all__ = ["STOP", "ReactReply", "finish_text", "read_reply"]
 
 STOP = "\nObservation"
-"""Where a reply ends: the model would go on with an observation of its own."""
+"""Stop sequence: without it, the model would invent an observation."""
 
 _OBSERVATION = re.compile(r"^[ \t]*Observation", re.MULTILINE)
 _THOUGHT = re.compile(r"Thought(?:[ \t]*\d+)?[ \t]*:")
@@ -27,17 +27,17 @@ class ReactReply:
 
     Attributes:
         thought: its text before the action.
-        said: the action as the model wrote it.
+        action_text: the action as the model wrote it.
         action: the parsed action; None if there is none.
     """
 
     thought: str
-    said: str
+    action_text: str
     action: Action | None
 
 
 def read_reply(text: str, tools: Sequence[str]) -> ReactReply:
-    """Return the first thought and the first action of a reply; what follows them is ignored."""
+    """Return the first thought and the first action of a reply; ignore the rest."""
     end = _OBSERVATION.search(text)
     text = text[: end.start()] if end else text
     label = _ACTION.search(text)

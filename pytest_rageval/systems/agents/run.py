@@ -26,7 +26,7 @@ __all__ = ["AgentRun", "RunEnded", "outcome_of", "run_agent"]
 T = TypeVar("T")
 
 _LIMITS = {"context_length": "context_limit"}
-"""Kind of a `ModelError` -> the reason for which the run ends."""
+"""Kind of a `ModelError` -> the reason why the run ends."""
 _LATER_LIMITS = {"content_filter": "filtered", "filtered": "filtered"}
 """The same for later calls. On the first call, these are errors of the case."""
 
@@ -37,7 +37,7 @@ class RunEnded(Exception):  # noqa: N818 - a regular end of a run, not an error
     Attributes:
         reason: one of `END_REASONS`.
         detail: one sentence for people; "" for none.
-        answer: the answer at that time.
+        answer: the answer so far.
     """
 
     def __init__(self, reason: str, detail: str = "", answer: str = "") -> None:
@@ -55,7 +55,7 @@ class AgentRun:
         model: the model.
         tools: the tools of the case; None if the system uses none.
         uses: the tool calls so far.
-        answer: the answer of the run if the time limit ends it now.
+        answer: the answer so far; the run returns it if the time limit ends it.
     """
 
     def __init__(self, query: Query, model: ChatModel, tools: OpenEnvironment | None = None) -> None:
@@ -65,17 +65,17 @@ class AgentRun:
         self.uses: list[ToolUse] = []
         self.answer = ""
         self._replies: list[Completion] = []
-        self._sent: Sequence[Message] = ()
-        self._lost = False
+        self._previous_messages: Sequence[Message] = ()
+        self._has_failed_call = False
 
     @property
     def usage(self) -> Usage:
-        """The sum over the model's replies; a value that one reply does not report is unknown.
+        """The sum over the model's replies; a value is unknown if one reply does not report it.
 
         All values are unknown if a call failed, because the provider may still charge it. The caller's meter counts
         failed calls, too.
         """
-        if self._lost:
+        if self._has_failed_call:
             return Usage()
         usages = [reply.usage for reply in self._replies]
         return Usage(
@@ -96,10 +96,10 @@ class AgentRun:
             RunEnded: the prompt no longer fits the model, or its provider filters a later reply.
             ModelError: the call failed.
         """
-        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, self._sent)})
+        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, self._previous_messages)})
         return await self._ask(self.model, messages, turn, params, step)
 
-    async def ask_for(
+    async def ask_for_action(
         self,
         action: Mapping[str, Any],
         messages: Sequence[Message],
@@ -113,7 +113,7 @@ class AgentRun:
             action: values that the step records about the action, such as its name.
             messages: the prompt.
             turn: the same request in the form for the model ``embedded``.
-            model: the model to ask; None for the run's.
+            model: the model to ask; None for the model of the run.
             params: parameters of the call, such as ``stop``.
         """
         step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, ()), **action})
@@ -127,13 +127,13 @@ class AgentRun:
         params: Mapping[str, object],
         step: RecordedStep,
     ) -> Completion:
-        self._sent = messages
+        self._previous_messages = messages
         token = TURN.set(turn)
         try:
             with step:
                 reply = await model.complete(messages, **params)
         except ModelError as error:
-            self._lost = True
+            self._has_failed_call = True
             reason = _LIMITS.get(error.kind) or (_LATER_LIMITS.get(error.kind) if self._replies else None)
             if reason is None:
                 raise
@@ -145,7 +145,7 @@ class AgentRun:
         return reply
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str, *, trailing: str = "") -> Observation:
-        """Call a tool and return what the agent observes; an outage propagates as `ToolUnavailableError`.
+        """Call a tool and return its observation; an outage raises `ToolUnavailableError`.
 
         The step also records ``trailing``, the text that the model wrote after the call.
         """
@@ -156,7 +156,7 @@ class AgentRun:
         return observation
 
     def reject(self, name: str, arguments: Mapping[str, Any] | str, fault: str) -> Observation:
-        """Record a call that cannot be made, and return its fault as what the agent observes."""
+        """Record a call that cannot be made, and return its fault as the observation."""
         observation = Observation(fault, invalid=True)
         with tool_step(name, arguments) as step:
             step.observe(observation)
@@ -169,16 +169,16 @@ class AgentRun:
             collector.add(Event(THOUGHT, {"text": text.strip()}, source=SOURCE))
 
 
-async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], max_time: float) -> Answer:
-    """Run an agent and return its answer; record the reason for which the run ended.
+async def run_agent(run: AgentRun, solve: Callable[[AgentRun], Awaitable[str]], max_time: float) -> Answer:
+    """Run an agent and return its answer; record why the run ended.
 
     Args:
         run: the run.
-        play: runs the agent and returns the answer's text; a limit raises `RunEnded`.
+        solve: runs the agent and returns the answer's text; a limit raises `RunEnded`.
         max_time: maximum seconds; a longer run ends with ``time_limit``.
     """
     start = time.perf_counter()
-    task = asyncio.ensure_future(outcome_of(lambda: play(run)))
+    task = asyncio.ensure_future(outcome_of(lambda: solve(run)))
     try:
         done, _ = await asyncio.wait({task}, timeout=max_time)
     finally:
@@ -195,7 +195,10 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
 
 
 async def outcome_of(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:
-    """Return a result or an exception, because a task that raises `KeyboardInterrupt` would end the event loop."""
+    """Return (result, None) or (None, exception).
+
+    A task that raises `KeyboardInterrupt` would end the event loop.
+    """
     try:
         return await make(), None
     except (Exception, SystemExit, KeyboardInterrupt) as error:

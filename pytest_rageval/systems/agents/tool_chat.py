@@ -1,4 +1,4 @@
-"""Conversations with a model that calls tools: their messages, and the tool that ends a run."""
+"""Build the messages of a model that calls tools, and check the tool that ends a run."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = [
     "PROMPT_KEYS",
     "arguments_of",
     "ask",
-    "check_free",
-    "offered",
+    "check_tool_names",
     "opening",
-    "planned",
+    "plan_of_run",
     "reply_message",
     "result_message",
+    "tool_schemas",
 ]
 
 PROMPT_KEYS: Mapping[str, tuple[str, ...]] = {
@@ -44,7 +44,7 @@ PROMPT_KEYS: Mapping[str, tuple[str, ...]] = {
 """The texts that `opening` needs, and the required placeholders of each."""
 
 LONGEST_NAME = 64
-"""Characters of a tool's name that servers take."""
+"""Maximum length of a tool's name that servers accept."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -54,22 +54,22 @@ def opening(query: Query, prompts: AgentPrompts, examples: int, **values: str) -
 
     Args:
         query: the case's query; its passages are quoted.
-        prompts: have the texts of `PROMPT_KEYS`.
-        examples: the number of worked questions.
-        values: of further placeholders in the system text.
+        prompts: the texts, with the keys of `PROMPT_KEYS`.
+        examples: the number of worked examples.
+        values: the values of further placeholders in the system text.
     """
     language = query.language
-    worked = prompts.worked(language, examples)
+    examples_text = prompts.examples_text(language, examples)
     documents = ""
     if query.passages is not None:
-        shown = [quoted(f"{each.title}\n{each.text}") for each in query.passages]
-        passages = "\n\n".join(f"[{number}]\n{text}" for number, text in enumerate(shown, 1))
+        quotes = [quoted(f"{each.title}\n{each.text}") for each in query.passages]
+        passages = "\n\n".join(f"[{number}]\n{text}" for number, text in enumerate(quotes, 1))
         documents = prompts.text("documents", language, {"passages": passages})
-    contents = [("system", prompts.text("system", language, {**values, "examples": worked}))]
+    contents = [("system", prompts.text("system", language, {**values, "examples": examples_text}))]
     for turn in query.history:
         contents += [("user", turn.question), ("assistant", turn.answer)]
-    asked = {"question": query.question, "documents": documents, "instructions": query.instructions}
-    contents.append(("user", prompts.text("user", language, asked)))
+    user_values = {"question": query.question, "documents": documents, "instructions": query.instructions}
+    contents.append(("user", prompts.text("user", language, user_values)))
     return [{"role": role, "content": content} for role, content in contents if content.strip()]
 
 
@@ -77,7 +77,7 @@ async def ask(run: AgentRun, messages: Sequence[Message], turn: Turn, tools: Seq
     """Return a model's reply to messages and tools, in texts that UTF-8 can encode.
 
     Raises:
-        RunEnded: messages, tools and the reply do not fit the model, or its provider filters a later reply.
+        RunEnded: messages, tools and reply exceed the context of the model, or its provider filters a later reply.
         ModelError: the call failed.
     """
     schemas = {"role": "system", "content": json.dumps(tools, default=str)}
@@ -88,8 +88,8 @@ async def ask(run: AgentRun, messages: Sequence[Message], turn: Turn, tools: Seq
     return replace(reply, text=plain_text(reply.text), tool_calls=tuple(calls))
 
 
-def offered(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """Return tools in the form of the parameter ``tools``."""
+def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Return the value of the request parameter ``tools``."""
     return [
         {
             "type": "function",
@@ -99,7 +99,7 @@ def offered(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     ]
 
 
-def planned(
+def plan_of_run(
     parts: SystemParts,
     agent: AgentOptions,
     messages: Sequence[Message],
@@ -107,15 +107,15 @@ def planned(
     ending: Sequence[Tool] = (),
     turns: int | None = None,
 ) -> PlannedRun:
-    """Return the plan of a run: its first request with the tools of the case's environment, and the most requests."""
+    """Return the plan of a run: its first request, with the tools of the case's environment, and its request limit."""
     environments = parts.environments or Environments({})
     with environments.of_case(agent.environment).open() as tools:
-        params = {"tools": offered((*tools.tools, *ending)), "tool_choice": "auto"}
+        params = {"tools": tool_schemas((*tools.tools, *ending)), "tool_choice": "auto"}
     return PlannedRun(messages, calls, exact=calls == 1, params=params, turns=turns)
 
 
 def arguments_of(call: ToolCall) -> Mapping[str, Any] | str:
-    """Return the arguments of a call by name, or their text if they are no JSON object."""
+    """Return the arguments of a call by name; their text if it is no JSON object."""
     try:
         return parse_arguments(call.arguments)
     except InvalidArgumentsError:
@@ -123,10 +123,10 @@ def arguments_of(call: ToolCall) -> Mapping[str, Any] | str:
 
 
 def reply_message(reply: Completion) -> Message:
-    """Return a reply as the next message, with calls that any server takes back.
+    """Return a reply as a message of the next request; change its calls so that every server accepts them.
 
-    Arguments that are no JSON object become ``{}``. In a name, such as ``multi_tool_use.parallel``, signs that servers
-    refuse become ``_``.
+    Arguments that are no JSON object become ``{}``. Characters that servers reject in a name become ``_``, such as the
+    dot in ``multi_tool_use.parallel``.
     """
     calls = [
         ToolCall(call.id, _sendable_name(call.name), call.arguments if _is_object(call.arguments) else "{}")
@@ -136,12 +136,12 @@ def reply_message(reply: Completion) -> Message:
 
 
 def result_message(call: ToolCall, text: str) -> Message:
-    """Return what a call showed as a message, quoted."""
+    """Return the result of a call as a message; the text is quoted."""
     return {"role": "tool", "tool_call_id": call.id, "content": quoted(text)}
 
 
-def check_free(tools: Sequence[Tool], ending: Tool, system: str) -> None:
-    """Raise `CaseError` if an environment has a tool with the name of the one that ends a run."""
+def check_tool_names(tools: Sequence[Tool], ending: Tool, system: str) -> None:
+    """Raise `CaseError` if an environment has a tool with the name of the tool that ends a run."""
     if any(tool.name == ending.name for tool in tools):
         message = (
             f"{system}: a call of {ending.name} ends the run, and the environment has a tool of that name; rename it"
@@ -154,12 +154,12 @@ def _sendable_name(name: str) -> str:
 
 
 def _is_object(text: str) -> bool:
-    """Return whether a text is a JSON object in the eyes of any server, which takes no NaN."""
+    """Return whether every server accepts a text as a JSON object; NaN is not accepted."""
     try:
-        return isinstance(json.loads(text, parse_constant=_refused), dict)
+        return isinstance(json.loads(text, parse_constant=_reject_constant), dict)
     except (ValueError, RecursionError):
         return False
 
 
-def _refused(constant: str) -> object:
+def _reject_constant(constant: str) -> object:
     raise ValueError(constant)

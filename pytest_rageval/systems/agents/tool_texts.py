@@ -1,4 +1,4 @@
-"""Describe tools to a model, and fit the argument of a text action to a tool."""
+"""Describe tools to a model, and convert a text argument to named arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def first_parameter(tool: Tool) -> str:
 
 
 def takes_text(tool: Tool) -> bool:
-    """Return whether a tool can be called with one text, for its first parameter."""
+    """Return whether a tool can be called with one text, the value of its first parameter."""
     first = first_parameter(tool)
     kind = _properties(tool).get(first, {}).get("type", "string")
     is_text = kind == "string" or (isinstance(kind, list) and "string" in kind)
@@ -29,7 +29,7 @@ def takes_text(tool: Tool) -> bool:
 
 
 def arguments_by_name(arguments: Mapping[str, Any] | str, tool: Tool) -> dict[str, Any]:
-    """Return the arguments of an action by name; a text is the first parameter."""
+    """Return the arguments of an action by name; a text is the value of the first parameter."""
     if not isinstance(arguments, str):
         return dict(arguments)
     first = first_parameter(tool)
@@ -51,8 +51,8 @@ def _lines(tool: Tool) -> list[str]:
 
 
 def _properties(tool: Tool) -> Mapping[str, Mapping[str, Any]]:
-    found = tool.parameters.get("properties") or {}
-    return {str(name): schema if isinstance(schema, Mapping) else {} for name, schema in found.items()}
+    schemas = tool.parameters.get("properties") or {}
+    return {str(name): schema if isinstance(schema, Mapping) else {} for name, schema in schemas.items()}
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

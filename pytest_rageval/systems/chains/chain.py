@@ -1,4 +1,4 @@
-"""A chain: its actions in order, and what of them is the answer and the ranking."""
+"""Data classes of a chain: its actions, its answer and its ranking."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ class Expression:
 
 
 Source = Template | Expression
-"""What makes a text from the history."""
+"""Makes a text from the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieve:
-    """Search passages.
+    """Search for passages.
 
     Attributes:
         where: the file and line of the action.
-        name: unique in the chain.
-        query: makes the query.
+        name: the name of the action, unique in the chain.
+        query: makes the text of the query.
         k: the number of passages; None for ``rag_top_k``.
-        retriever: a name of the chain's retrievers or a kind of ``rag_retriever``; "" for the session's.
-        join: what stands between the passages in the text.
-        passage: makes the text of one passage, from ``id title text number``.
+        retriever: a name in ``[retrievers]`` or a kind of ``rag_retriever``; "" for the session's retriever.
+        join: the separator of the passages in the text.
+        passage: makes the text of one passage; its variables are ``id title text number``.
     """
 
     where: str
@@ -75,10 +75,10 @@ class Generate:
     """Ask a model.
 
     Attributes:
-        where, name: as in `Retrieve`.
-        messages: make the messages, in order.
-        model: the litellm name of its own model; "" for the system's.
-        params: ``max_tokens``, ``temperature`` and ``stop``, those that the file sets.
+        where, name: see `Retrieve`.
+        messages: the messages, in order.
+        model: the litellm name of the model of this action; "" for the system's model.
+        params: ``max_tokens``, ``temperature`` and ``stop``, if the file sets them.
     """
 
     where: str
@@ -104,9 +104,9 @@ class CallTool:
     """Call a tool of the case's environment.
 
     Attributes:
-        where, name: as in `Retrieve`.
+        where, name: see `Retrieve`.
         tool: the tool's name.
-        arguments: by name: JSON values, in which each text is a `Template`.
+        arguments: name -> JSON value; each text in it is a `Template`.
     """
 
     where: str
@@ -132,7 +132,7 @@ Action = Retrieve | Generate | Fill | CallTool | Compute
 
 @dataclass(frozen=True, slots=True)
 class RetrieverSource:
-    """A retriever that the chain's file names.
+    """A retriever in the table ``[retrievers]`` of the chain's file.
 
     Attributes:
         where: the file and line.
@@ -150,14 +150,14 @@ class Chain:
     """A chain.
 
     Attributes:
-        shown: its file in messages.
+        file_name: the name of its file in messages.
         actions: one or more, in order.
         answer: makes the answer; None if the chain only retrieves.
-        ranking: the retrieve actions whose passages are the ranking, in order.
-        retrievers: name -> retriever, of the file.
+        ranking: the names of the retrieve actions whose passages are the ranking, in order.
+        retrievers: name -> retriever, from the table ``[retrievers]``.
     """
 
-    shown: str
+    file_name: str
     actions: tuple[Action, ...]
     answer: Template | None
     ranking: tuple[str, ...]
@@ -165,7 +165,7 @@ class Chain:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The distinct models that actions name; "" is the system's."""
+        """The distinct models that actions name; "" is the system's model."""
         return tuple(dict.fromkeys(each.model for each in self.actions if isinstance(each, Generate)))
 
     @property
@@ -185,7 +185,7 @@ class Chain:
 
 
 def sources_of(action: Action) -> tuple[Source, ...]:
-    """Return what of an action is made from the history."""
+    """Return the templates and expressions of an action."""
     if isinstance(action, Retrieve):
         return (action.query,)
     if isinstance(action, Generate):

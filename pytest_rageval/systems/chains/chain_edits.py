@@ -1,4 +1,4 @@
-"""Change values of a chain's file by their position: comments, order and line ends stay."""
+"""Edit values of a chain's file in place; keep comments, order and line endings."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any
 from pytest_rageval.errors import DataError, UnknownNameError
 from pytest_rageval.toml_files import headers_of, parse_toml, toml_string
 
-__all__ = ["EDITED", "ChainEdit", "edited_chain"]
+__all__ = ["EDITABLE", "ChainEdit", "edit_chain"]
 
-EDITED = ("prompt", "prompt_python", "query", "query_python", "k", "model", "text", "expression")
-"""The keys of an action that can be changed; of an action with messages also ``content``."""
+EDITABLE = ("prompt", "prompt_python", "query", "query_python", "k", "model", "text", "expression")
+"""The keys of an action that can be edited; in a message, ``content`` can be edited, too."""
 
 _BY_HAND = "cannot be changed by position; change it in the file by hand"
 
 
 @dataclass(frozen=True, slots=True)
 class ChainEdit:
-    """A new value.
+    """A new value for a key of an action, or of one of its messages.
 
     Attributes:
         action: the name of the action.
-        key: one of `EDITED`, or ``content`` of a message.
+        key: one of `EDITABLE`, or ``content`` of a message.
         value: the value.
-        message: the number of the message from 0; None for a key of the action itself.
+        message: the index of the message; None for a key of the action itself.
     """
 
     action: str
@@ -36,74 +36,77 @@ class ChainEdit:
     message: int | None = None
 
 
-def edited_chain(raw: bytes, edits: Iterable[ChainEdit], shown: str) -> bytes:
-    """Return a chain's file with new values, and everything else as it was.
+def edit_chain(raw: bytes, edits: Iterable[ChainEdit], file_name: str) -> bytes:
+    """Return the bytes of a chain's file with new values; everything else stays unchanged.
 
-    A key that an action does not have yet is added below its ``do``.
+    Add a key that an action does not have yet below the action's ``do``.
 
     Args:
-        raw: the file.
+        raw: the bytes of the file.
         edits: at most one for each key of an action.
-        shown: the name of the file in messages.
+        file_name: the name of the file in messages.
 
     Raises:
-        DataError: the file is no TOML, or a value cannot be found by position.
+        DataError: the file is not valid TOML, or the position of a value cannot be found.
         UnknownNameError: an action or a key is unknown.
     """
     for edit in edits:
-        raw = _edited(raw, edit, shown)
+        raw = _apply_edit(raw, edit, file_name)
     return raw
 
 
-def _edited(raw: bytes, edit: ChainEdit, shown: str) -> bytes:
-    lines, values = parse_toml(raw, shown)
-    wanted = _wanted(values, edit, shown)
-    if wanted == values:
+def _apply_edit(raw: bytes, edit: ChainEdit, file_name: str) -> bytes:
+    """Replace or add one value, and check that the parsed file has changed only there."""
+    lines, values = parse_toml(raw, file_name)
+    new_content = _new_content(values, edit, file_name)
+    if new_content == values:
         return raw
     text = raw.decode("utf-8-sig")
     names = [str(each.get("name")) for each in values["action"]]
     headers = headers_of(lines, "action")
     if len(headers) != len(names):
-        raise DataError(shown, f"the action {edit.action} {_BY_HAND}")
-    start, end = _range(text, lines, headers, names.index(edit.action), edit.message)
-    place = _value_of(text, edit.key, start, end)
+        raise DataError(file_name, f"the action {edit.action} {_BY_HAND}")
+    start, end = _table_range(text, lines, headers, names.index(edit.action), edit.message)
+    span = _find_value(text, edit.key, start, end)
     literal = _literal(edit.value, "\r\n" if "\r\n" in text else "\n")
-    if place is not None:
-        text = text[: place[0]] + literal + text[place[1] :]
+    if span is not None:
+        text = text[: span[0]] + literal + text[span[1] :]
     else:
-        after = _value_of(text, "do", start, end)
+        after = _find_value(text, "do", start, end)
         if after is None:
-            raise DataError(shown, f"the action {edit.action} {_BY_HAND}")
+            raise DataError(file_name, f"the action {edit.action} {_BY_HAND}")
         at = text.find("\n", after[1])
         line = f"{edit.key} = {literal}"
         text = f"{text}\n{line}\n" if at < 0 else f"{text[: at + 1]}{line}{_ending(text, at)}{text[at + 1 :]}"
-    made = text.encode()
-    if parse_toml(made, shown)[1] != wanted:
-        raise DataError(shown, f"{edit.key} of the action {edit.action} {_BY_HAND}")
-    return (b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b"") + made
+    new_raw = text.encode()
+    if parse_toml(new_raw, file_name)[1] != new_content:
+        raise DataError(file_name, f"{edit.key} of the action {edit.action} {_BY_HAND}")
+    return (b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b"") + new_raw
 
 
-def _wanted(values: dict[str, Any], edit: ChainEdit, shown: str) -> dict[str, Any]:
-    """Return the content of the file with the new value."""
-    wanted = deepcopy(values)
-    tables = wanted.get("action")
+def _new_content(values: dict[str, Any], edit: ChainEdit, file_name: str) -> dict[str, Any]:
+    """Return the parsed content of the file with the new value."""
+    new_content = deepcopy(values)
+    tables = new_content.get("action")
     actions = {str(each.get("name")): each for each in tables} if isinstance(tables, list) else {}
     if edit.action not in actions:
-        raise UnknownNameError("action", edit.action, actions, shown)
+        raise UnknownNameError("action", edit.action, actions, file_name)
     table = actions[edit.action]
     if edit.message is not None:
         messages = table.get("message")
         if edit.key != "content" or not isinstance(messages, list) or not 0 <= edit.message < len(messages):
-            raise DataError(shown, f"the action {edit.action} has no message {edit.message} with the key {edit.key}")
+            raise DataError(
+                file_name, f"the action {edit.action} has no message {edit.message} with the key {edit.key}"
+            )
         table = messages[edit.message]
-    elif edit.key not in EDITED:
-        raise UnknownNameError("key", edit.key, EDITED, shown)
+    elif edit.key not in EDITABLE:
+        raise UnknownNameError("key", edit.key, EDITABLE, file_name)
     table[edit.key] = edit.value
-    return wanted
+    return new_content
 
 
-def _range(text: str, lines: list[str], headers: Sequence[int], at: int, message: int | None) -> tuple[int, int]:
-    """Return where the table of an action, or of one of its messages, begins and ends in the text."""
+def _table_range(text: str, lines: list[str], headers: Sequence[int], at: int, message: int | None) -> tuple[int, int]:
+    """Return the start and the end of the table of an action, or of one of its messages, in the text."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -115,8 +118,8 @@ def _range(text: str, lines: list[str], headers: Sequence[int], at: int, message
     return starts[headers[at] + 1], starts[inner[0] if inner else last]
 
 
-def _value_of(text: str, key: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return where the value of a key begins and ends; None if the table does not have it."""
+def _find_value(text: str, key: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the start and the end of the value of a key; None if the table does not have the key."""
     head = re.compile(rf"""[ \t]*(?:{key}|"{key}"|'{key}')[ \t]*=[ \t]*""")
     at = start
     while at < end:
@@ -132,7 +135,7 @@ def _value_of(text: str, key: str, start: int, end: int) -> tuple[int, int] | No
 
 
 def _literal_end(text: str, at: int) -> int:
-    """Return the end of the TOML value that begins at a place."""
+    """Return the end of the TOML value that starts at this position."""
     for quotes in ('"""', "'''"):
         if text.startswith(quotes, at):
             pattern = r'(?:\\.|[^\\])*?"{3,5}' if quotes == '"""' else r".*?'{3,5}"

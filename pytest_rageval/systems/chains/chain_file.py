@@ -1,4 +1,4 @@
-"""Read a chain from its TOML file. Every fault is one sentence with file and line."""
+"""Read a chain from its TOML file; report every fault in one sentence with file and line."""
 
 from __future__ import annotations
 
@@ -19,45 +19,46 @@ __all__ = ["chain_of", "read_chain"]
 _TABLES = ("action", "output", "retrievers")
 
 
-def read_chain(path: Path, shown: str) -> Chain:
+def read_chain(path: Path, file_name: str) -> Chain:
     """Return the chain of a file.
 
     Args:
         path: the TOML file.
-        shown: its name in messages.
+        file_name: the name of the file in messages.
 
     Raises:
-        DataError: the file cannot be read or is no TOML, a value is invalid, or an action uses what it cannot.
+        DataError: the file cannot be read or is not valid TOML, a value is invalid, or an action has an invalid
+            reference.
         UnknownNameError: a key, a kind of action, a variable or a filter is unknown.
     """
-    return _chain(*read_toml(path, shown), shown)
+    return _chain(*read_toml(path, file_name), file_name)
 
 
-def chain_of(raw: bytes, shown: str) -> Chain:
-    """Return the chain of a file's bytes; raise as `read_chain` does."""
-    return _chain(*parse_toml(raw, shown), shown)
+def chain_of(raw: bytes, file_name: str) -> Chain:
+    """Return the chain of a file's bytes; raise the same errors as `read_chain`."""
+    return _chain(*parse_toml(raw, file_name), file_name)
 
 
-def _chain(lines: list[str], values: Mapping[str, Any], shown: str) -> Chain:
+def _chain(lines: list[str], values: Mapping[str, Any], file_name: str) -> Chain:
     for key in values:
         if key not in _TABLES:
-            raise UnknownNameError("key", key, _TABLES, f"{shown}:{line_of(lines, key, 0, '')}")
+            raise UnknownNameError("key", key, _TABLES, f"{file_name}:{line_of(lines, key, 0, '')}")
     tables = values.get("action")
     if not isinstance(tables, list) or not tables or not all(isinstance(each, dict) for each in tables):
-        raise DataError(f"{shown}:1", "a chain has one or more [[action]] tables; add one")
+        raise DataError(f"{file_name}:1", "a chain has one or more [[action]] tables; add one")
     headers = headers_of(lines, "action")
     starts = headers if len(headers) == len(tables) else [0] * len(tables)
     ends = [*headers[1:], len(lines)] if starts is headers else [len(lines)] * len(tables)
-    readers = [TableReader(shown, lines, start, end) for start, end in zip(starts, ends, strict=True)]
+    readers = [TableReader(file_name, lines, start, end) for start, end in zip(starts, ends, strict=True)]
     actions = [reader.action(table) for reader, table in zip(readers, tables, strict=True)]
     _check_names(actions)
     for at, (action, reader) in enumerate(zip(actions, readers, strict=True)):
         check_references(sources_of(action), at, actions, reader.place)
         if isinstance(action, Retrieve):
             check_passage(action.passage, reader.place)
-    answer, ranking = _output(values.get("output", {}), actions, lines, shown)
-    retrievers = _retrievers(values.get("retrievers", {}), lines, shown)
-    return Chain(shown, tuple(actions), answer, ranking, retrievers)
+    answer, ranking = _output(values.get("output", {}), actions, lines, file_name)
+    retrievers = _retrievers(values.get("retrievers", {}), lines, file_name)
+    return Chain(file_name, tuple(actions), answer, ranking, retrievers)
 
 
 def _check_names(actions: list[Action]) -> None:
@@ -73,11 +74,11 @@ def _check_names(actions: list[Action]) -> None:
 
 
 def _output(
-    table: object, actions: list[Action], lines: list[str], shown: str
+    table: object, actions: list[Action], lines: list[str], file_name: str
 ) -> tuple[Template | None, tuple[str, ...]]:
-    """Return the template of the answer, and the retrieve actions of the ranking."""
+    """Return the template of the answer, and the names of the retrieve actions of the ranking."""
     start = _start_of(lines, "output")
-    reader = TableReader(shown, lines, start, len(lines))
+    reader = TableReader(file_name, lines, start, len(lines))
     if not isinstance(table, dict):
         raise DataError(reader.where("output"), f"output: found {short_repr(table)}, wanted a table [output]")
     reader.check_keys(table, ("answer", "ranking"), "output")
@@ -98,21 +99,24 @@ def _output(
     return answer, tuple(dict.fromkeys(names))
 
 
-def _retrievers(table: object, lines: list[str], shown: str) -> Mapping[str, RetrieverSource]:
-    """Return the retrievers of the table ``[retrievers]``: a kind, or a table with the kind and its parameters."""
+def _retrievers(table: object, lines: list[str], file_name: str) -> Mapping[str, RetrieverSource]:
+    """Return the retrievers of the table ``[retrievers]``.
+
+    Each value is a kind, or a table with the kind and its parameters.
+    """
     if not isinstance(table, dict):
-        where = f"{shown}:{line_of(lines, 'retrievers', 0, '')}"
+        where = f"{file_name}:{line_of(lines, 'retrievers', 0, '')}"
         raise DataError(where, f"retrievers: found {short_repr(table)}, wanted a table [retrievers]")
     start = _start_of(lines, "retrievers")
     sources = {}
     for name, value in table.items():
-        where = f"{shown}:{line_of(lines, name, start, 'retrievers')}"
+        where = f"{file_name}:{line_of(lines, name, start, 'retrievers')}"
         params = {"kind": value} if isinstance(value, str) else value
         if not isinstance(params, dict) or not isinstance(params.get("kind"), str) or not params["kind"]:
-            wanted = "the kind of a retriever, or a table with kind and its parameters"
-            raise DataError(where, f"{name}: found {short_repr(value)}, wanted {wanted}")
-        rest = {key: each for key, each in params.items() if key != "kind"}
-        sources[name] = RetrieverSource(where, params["kind"], rest)
+            expected = "the kind of a retriever, or a table with kind and its parameters"
+            raise DataError(where, f"{name}: found {short_repr(value)}, wanted {expected}")
+        parameters = {key: each for key, each in params.items() if key != "kind"}
+        sources[name] = RetrieverSource(where, params["kind"], parameters)
     return sources
 
 

@@ -11,19 +11,19 @@ from pytest_rageval.errors import ascii_safe
 __all__ = ["LISTS", "free_names", "syntax_problem"]
 
 LISTS = ("prompt", "response", "wiki_id_title")
-"""The lists by action that every expression may read: prompts, outputs, and the titles and ids of searches."""
+"""Lists that every expression may read, with one item per earlier action: prompts, outputs, titles and ids."""
 
 _BINDERS = ("name", "arg", "asname", "rest")
 """Fields of syntax nodes that bind a name: functions, arguments, imports, patterns."""
 
 
 def syntax_problem(code: str) -> str:
-    """Return why a text is no Python expression, "" if it is one."""
+    """Return why a text is no valid Python expression; "" if it is valid."""
     try:
-        body = _parsed(code).body
+        body = _parse(code).body
     except SyntaxError as error:
         return f"this is not valid Python: {ascii_safe(str(error.msg))}"
-    except (ValueError, MemoryError, RecursionError) as error:  # a NUL, or nesting without end
+    except (ValueError, MemoryError, RecursionError) as error:  # a NUL character, or too many levels of nesting
         return f"this is not valid Python: {ascii_safe(str(error)) or 'it is nested too deep'}"
     if not body or not isinstance(body[-1], ast.Expr):
         return "the last line must be an expression; its value is the output"
@@ -31,17 +31,19 @@ def syntax_problem(code: str) -> str:
 
 
 def free_names(code: str) -> Collection[str]:
-    """Return the names that valid code reads and does not set itself, without Python's own, in order."""
-    nodes = list(ast.walk(_parsed(code)))
+    """Return the names that valid code reads without setting them, in order; leave out builtins."""
+    nodes = list(ast.walk(_parse(code)))
     binding = [node for node in nodes if not isinstance(node, ast.keyword)]
-    bound = {str(getattr(node, key)).split(".")[0] for node in binding for key in _BINDERS if getattr(node, key, None)}
+    bound_names = {
+        str(getattr(node, key)).split(".")[0] for node in binding for key in _BINDERS if getattr(node, key, None)
+    }
     names = [node for node in nodes if isinstance(node, ast.Name)]
-    bound |= {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-    read = [node.id for node in names if isinstance(node.ctx, ast.Load)]
-    return list(dict.fromkeys(name for name in read if name not in bound and not hasattr(builtins, name)))
+    bound_names |= {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    names_read = [node.id for node in names if isinstance(node.ctx, ast.Load)]
+    return list(dict.fromkeys(name for name in names_read if name not in bound_names and not hasattr(builtins, name)))
 
 
-def _parsed(code: str) -> ast.Module:
+def _parse(code: str) -> ast.Module:
     import warnings
 
     with warnings.catch_warnings():

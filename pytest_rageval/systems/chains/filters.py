@@ -1,4 +1,4 @@
-"""The filters of templates: each takes a value and returns one, whatever the value is."""
+"""Filters of templates; each converts a value to a value, and never fails."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Value:
 
     Attributes:
         parts: the texts.
-        separator: what stands between them.
+        separator: the text between them.
     """
 
     parts: tuple[str, ...]
@@ -34,21 +34,21 @@ class FilterKind:
     """A filter that templates may name.
 
     Attributes:
-        usage: how it is written, for messages.
-        takes: the type of each argument; a text must not be empty if ``filled`` has its place.
+        usage: an example of its use, for messages.
+        types: the type of each argument.
         apply: (value, arguments) -> value. It never raises.
-        filled: the places of arguments that must not be empty.
+        not_empty: the indexes of the text arguments that must not be empty.
     """
 
     usage: str
-    takes: tuple[type[int] | type[str], ...]
+    types: tuple[type[int] | type[str], ...]
     apply: Callable[..., Value]
-    filled: tuple[int, ...] = ()
+    not_empty: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter with its arguments, as a template writes it."""
+    """A filter with its arguments, from a template."""
 
     name: str
     arguments: tuple[int | str, ...] = ()
@@ -59,7 +59,7 @@ class Filter:
 
 
 def _on_text(change: Callable[..., str]) -> Callable[..., Value]:
-    """Return the filter that changes a value's text."""
+    """Return a filter that changes a value's text."""
     return lambda value, *arguments: Value((change(value.text, *arguments),))
 
 

@@ -1,4 +1,4 @@
-"""What a chain knows when an action runs: the case's query, and the outputs of the actions before it."""
+"""The state of a chain's run: the query of the case, and the outputs of earlier actions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["History", "Output"]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What an action gave.
+    """The output of an action, with its input.
 
     Attributes:
-        prompt: what it was given: the prompt, the query, the arguments; the text of a template or an expression.
-        value: its text; of a search its passages with what joins them.
-        passages: what a search found, best first.
+        prompt: the input: a prompt, a query, arguments, or the text of a template or an expression.
+        value: the text; for a search, the texts of the passages with their separator.
+        passages: the passages of a search, best first.
     """
 
     prompt: str = ""
@@ -34,7 +34,7 @@ class Output:
         """The output as one text."""
         return self.value.text
 
-    def listed(self, name: str) -> tuple[str, ...]:
+    def passage_texts(self, name: str) -> tuple[str, ...]:
         """Return one text for each passage: ``ids``, ``titles``, ``texts`` or ``titles_and_ids``."""
         if name == "ids":
             return tuple(each.doc_id for each in self.passages)
@@ -52,7 +52,7 @@ class History:
     Attributes:
         query: the case's query.
         outputs: action -> output, in order.
-        notes: what variables asked for and no search found, since `take_notes`.
+        notes: variables that name a passage which no search returned, since the last `take_notes`.
     """
 
     query: Query
@@ -60,24 +60,24 @@ class History:
     notes: list[str] = field(default_factory=list)
 
     def take_notes(self) -> list[str]:
-        """Return the notes, each once, and forget them."""
+        """Return the distinct notes, and clear them."""
         notes = list(dict.fromkeys(self.notes))
         self.notes.clear()
         return notes
 
     def value(self, variable: Variable) -> Value:
-        """Return the value of a variable, before its filters; the chain's reader has checked it."""
+        """Return the value of a variable before its filters; `read_chain` has checked that it exists."""
         output = self.outputs.get(variable.name)
         if output is None:
-            return self._of_case(variable.name)
+            return self._case_value(variable.name)
         if not variable.field:
             return output.value
         if variable.field == "prompt":
             return Value((output.prompt,))
-        return self._listed(output, variable)
+        return self._field_value(output, variable)
 
-    def _listed(self, output: Output, variable: Variable) -> Value:
-        parts = output.listed(variable.field)
+    def _field_value(self, output: Output, variable: Variable) -> Value:
+        parts = output.passage_texts(variable.field)
         if variable.index is None:
             return Value(parts, "; ")
         if variable.index < len(parts):
@@ -85,7 +85,7 @@ class History:
         self.notes.append(f"{{{variable.path}}} is empty: {len(parts)} found")
         return Value(())
 
-    def _of_case(self, name: str) -> Value:
+    def _case_value(self, name: str) -> Value:
         query = self.query
         if name == "history":
             return Value(tuple(f"Question: {turn.question}\nAnswer: {turn.answer}" for turn in query.history), "\n\n")
@@ -93,7 +93,7 @@ class History:
         return Value((texts.get(name, ""),))
 
     def values(self, names: Iterable[str]) -> Mapping[str, Any]:
-        """Return the JSON values that an expression reads; an action's output has priority over a list."""
+        """Return the JSON values of names in an expression; an action's name takes precedence over a list's."""
         return {name: self._json_value(name) for name in names}
 
     def _json_value(self, name: str) -> Any:
@@ -107,12 +107,12 @@ class History:
         if name == "response":
             return [output.text for output in outputs]
         if name == "wiki_id_title":
-            return ["; ".join(output.listed("titles_and_ids")) for output in outputs]
+            return ["; ".join(output.passage_texts("titles_and_ids")) for output in outputs]
         if name == OUTPUTS:
             return {action: _fields(output) for action, output in self.outputs.items()}
-        return self._of_case(name).text
+        return self._case_value(name).text
 
 
 def _fields(output: Output) -> dict[str, Any]:
-    listed = {name: list(output.listed(name)) for name in LISTED}
-    return {"text": output.text, "prompt": output.prompt, **listed}
+    passage_lists = {name: list(output.passage_texts(name)) for name in LISTED}
+    return {"text": output.text, "prompt": output.prompt, **passage_lists}

@@ -1,4 +1,4 @@
-"""Check what the actions of a chain refer to: variables, earlier actions, and what these have."""
+"""Check the references in a chain's actions: variables, earlier actions, their fields."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ from pytest_rageval.systems.chains.template import Template, Variable
 __all__ = ["FIELDS", "LISTED", "OUTPUTS", "PASSAGE", "VARIABLES", "Place", "check_passage", "check_references"]
 
 VARIABLES = ("question", "language", "instructions", "history")
-"""The variables of the case. No action has their names."""
+"""The variables of the case. No action may have such a name."""
 PASSAGE = ("id", "title", "text", "number")
 """The variables of a template for one passage."""
 LISTED = ("ids", "titles", "texts", "titles_and_ids")
-"""The fields of a retrieve action that have one text for each passage."""
+"""The fields of a retrieve action; each has one text for each passage."""
 FIELDS = ("prompt", *LISTED)
 """The fields of an action in a template."""
 OUTPUTS = "outputs"
-"""The value of an expression with all fields of the earlier actions: name -> field -> value."""
+"""A name in expressions: all fields of the earlier actions, as name -> field -> value."""
 
 
 class Place:
-    """Where in a file the parts of an action are.
+    """The lines of an action in its file, to locate a fault.
 
     Args:
-        shown: the file in messages.
-        lines: its lines.
+        file_name: the name of the file in messages.
+        lines: the lines of the file.
         start: the index of the action's first line.
         end: the index after its last line.
     """
 
-    def __init__(self, shown: str, lines: Sequence[str], start: int, end: int) -> None:
-        self._shown = shown
+    def __init__(self, file_name: str, lines: Sequence[str], start: int, end: int) -> None:
+        self._file_name = file_name
         self._lines = lines
         self._start = start
         self._end = end
 
     def of(self, fragment: str) -> str:
-        """Return ``file:line`` of a text as written, else of the action."""
+        """Return ``file:line`` of a fragment of the action; of the action itself if the fragment is not found."""
         plain = fragment.split("\n")[0].split('"')[0].split("\\")[0]
         for at in range(self._start, self._end):
             if plain and plain in self._lines[at]:
-                return f"{self._shown}:{at + 1}"
-        return f"{self._shown}:{self._start + 1}"
+                return f"{self._file_name}:{at + 1}"
+        return f"{self._file_name}:{self._start + 1}"
 
 
 def check_references(sources: Sequence[Source], at: int, actions: Sequence[Action], place: Place) -> None:
-    """Check all that an action, or the answer, refers to.
+    """Check all references of an action or of the answer.
 
     Args:
         sources: its templates and expressions.
-        at: the place of the action in the chain; the number of actions for the answer.
+        at: the index of the action in the chain; the number of actions for the answer.
         actions: all actions.
-        place: where it is in the file.
+        place: the lines of the action.
 
     Raises:
-        DataError: it refers to a later action, to itself, or to what an action does not have.
+        DataError: it refers to a later action, to itself, or to a field that an action does not have.
         UnknownNameError: it refers to an unknown variable or field.
     """
     earlier = {action.name: action for action in actions[:at]}
@@ -84,7 +84,7 @@ def check_passage(template: Template, place: Place) -> None:
 
 
 def _references(sources: Sequence[Source]) -> Iterator[tuple[str, str, Variable | None]]:
-    """Yield each name that is referred to, how it is written, and its variable if a template has it."""
+    """Yield each referenced name, its text in the source, and its variable if it is in a template."""
     for source in sources:
         if isinstance(source, Expression):
             yield from ((name, name, None) for name in free_names(source.code))
@@ -106,27 +106,27 @@ def _check_field(variable: Variable, action: Action | None, where: str) -> None:
 
 
 def _order_problem(name: str, at: int, actions: Sequence[Action]) -> str:
-    """Return what is wrong with a reference to this action or a later one."""
-    own = actions[at].name
-    if name == own:
-        return f"the action {own} uses its own output, which is a loop; it may use only the actions before it"
-    loop = _path(name, own, {action.name: action for action in actions})
+    """Return the problem with a reference to the action itself or to a later action."""
+    current = actions[at].name
+    if name == current:
+        return f"the action {current} uses its own output, which is a loop; it may use only the actions before it"
+    loop = _path(name, current, {action.name: action for action in actions})
     if loop:
-        circle = " -> ".join([own, *loop])
-        return f"the actions use each other in a loop: {circle}; an action may use only those before it"
-    return f"the action {own} uses {name}, which comes later; move {name} before it"
+        loop_text = " -> ".join([current, *loop])
+        return f"the actions use each other in a loop: {loop_text}; an action may use only those before it"
+    return f"the action {current} uses {name}, which comes later; move {name} before it"
 
 
 def _path(name: str, goal: str, actions: dict[str, Action]) -> list[str]:
-    """Return the actions from one to another that each uses the next; [] if there is no such way."""
-    ways = [[name]]
-    seen = {name}
-    while ways:
-        way = ways.pop(0)
-        for used, _, _ in _references(sources_of(actions[way[-1]])):
-            if used == goal:
-                return [*way, goal]
-            if used in actions and used not in seen:
-                seen.add(used)
-                ways.append([*way, used])
+    """Return a path of references from an action to ``goal``; [] if there is none."""
+    paths = [[name]]
+    visited = {name}
+    while paths:
+        path = paths.pop(0)
+        for reference, _, _ in _references(sources_of(actions[path[-1]])):
+            if reference == goal:
+                return [*path, goal]
+            if reference in actions and reference not in visited:
+                visited.add(reference)
+                paths.append([*path, reference])
     return []

@@ -1,4 +1,4 @@
-"""Run the actions of a chain for one case. Each is a step of the case's trace."""
+"""Run the actions of a chain for one case; record each as a step of the trace."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from pytest_rageval.systems.chains.expressions import free_names
 from pytest_rageval.systems.chains.filters import Value
 from pytest_rageval.systems.chains.history import History, Output
 from pytest_rageval.systems.chains.template import Template
-from pytest_rageval.systems.chains.values import as_scored, passages_value, value_text
+from pytest_rageval.systems.chains.values import passages_value, scored_passage, value_text
 from pytest_rageval.systems.embedded.turn import Turn
-from pytest_rageval.systems.searching import AsyncSearch, Found
+from pytest_rageval.systems.searching import AsyncSearch, SearchResult
 from pytest_rageval.threads import Threads
 from pytest_rageval.trace.collector import current_collector
 from pytest_rageval.trace.passages import passage_detail
@@ -40,21 +40,21 @@ from pytest_rageval.trace.steps import PROGRAM, RETRIEVE, TEMPLATE, TOOL
 
 if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel, Message
-    from pytest_rageval.sandbox.protocol import Ran, Sandbox
+    from pytest_rageval.sandbox.protocol import ProgramResult, Sandbox
 
-__all__ = ["ChainMeans", "ChainRun", "Prepared"]
+__all__ = ["ActionInput", "ChainResources", "ChainRun"]
 
 
 @dataclass(frozen=True, slots=True)
-class ChainMeans:
-    """What the actions of a chain use.
+class ChainResources:
+    """The retrievers, models and sandbox that the actions of a chain use.
 
     Attributes:
-        searches: name of a retriever -> its search; "" is the session's.
-        models: litellm name of a model of an action -> the model.
-        sandbox: runs expressions; None if the chain has none.
-        top_k: passages of a search without ``k``.
-        uses_supplied: whether supplied passages stand for what a search finds.
+        searches: name of a retriever -> its search; "" is the session's retriever.
+        models: litellm name that an action sets -> its model.
+        sandbox: runs expressions; None if the chain has no expression.
+        top_k: number of passages of a search without ``k``.
+        uses_supplied: whether supplied passages replace a search.
     """
 
     searches: Mapping[str, AsyncSearch] = field(default_factory=lambda: MappingProxyType({}))
@@ -65,13 +65,13 @@ class ChainMeans:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """What an action is given, before it runs.
+class ActionInput:
+    """The input of an action.
 
     Attributes:
         text: the prompt, the query, the text, the arguments or the expression.
-        messages: of a generate action.
-        arguments: of a tool action.
+        messages: the messages of a generate action.
+        arguments: the arguments of a tool action.
     """
 
     text: str
@@ -85,19 +85,19 @@ class ChainRun:
     Attributes:
         chain: the chain.
         history: the query and the outputs so far.
-        lacks_texts: whether the run ended because a prompt needs passages whose texts are unknown.
+        lacks_texts: whether the run ended early, because a prompt needs passages whose texts are unknown.
     """
 
-    def __init__(self, chain: Chain, run: AgentRun, means: ChainMeans) -> None:
+    def __init__(self, chain: Chain, run: AgentRun, resources: ChainResources) -> None:
         self.chain = chain
         self.history = History(run.query)
         self.lacks_texts = False
         self._run = run
-        self._means = means
+        self._resources = resources
         self._threads = Threads()
 
-    async def play(self, run: AgentRun) -> str:
-        """Run all actions without an output and return the answer's text; "" if the chain only retrieves."""
+    async def run_actions(self, run: AgentRun) -> str:
+        """Run all actions that have no output yet; return the answer's text, or "" if the chain only retrieves."""
         for action in self.chain.actions:
             if action.name in self.history.outputs:
                 continue
@@ -105,10 +105,10 @@ class ChainRun:
                 self.lacks_texts = True
                 return ""
             await self.act(action)
-        return "" if self.chain.answer is None else self._rendered(self.chain.answer)
+        return "" if self.chain.answer is None else self._render_answer(self.chain.answer)
 
-    def _rendered(self, answer: Template) -> str:
-        """Return the answer's text; what it asks for and no search found is noted in a step of its own."""
+    def _render_answer(self, answer: Template) -> str:
+        """Return the answer's text; record a step with notes if it names passages that no search returned."""
         text = answer.render(self.history.value)
         notes = self.history.take_notes()
         if notes:
@@ -118,52 +118,52 @@ class ChainRun:
 
     @property
     def ranking(self) -> Ranking | None:
-        """What the searches of the chain's ranking found, each passage once; None if none searched.
+        """The distinct passages of the searches of the chain's ranking; None if supplied passages replaced them.
 
-        Scores stay only if one search found all passages: those of several searches are not comparable.
+        Scores are kept only for a single search: scores of several searches are not comparable.
         """
         outputs = self.history.outputs
         if not self.chain.ranking or self._is_supplied:
             return None
-        ran = [outputs[name] for name in self.chain.ranking if name in outputs]
+        searches = [outputs[name] for name in self.chain.ranking if name in outputs]
         first: dict[str, ScoredPassage] = {}
-        for output in ran:
+        for output in searches:
             for passage in output.passages:
                 first.setdefault(passage.doc_id, passage)
-        if len(ran) < 2:
+        if len(searches) < 2:
             return Ranking(tuple(first.values()))
         return Ranking(tuple(ScoredPassage(p.doc_id, None, p.text, p.title, p.page, p.span) for p in first.values()))
 
-    async def prepare(self, action: Action) -> Prepared:
-        """Return what an action is given; expressions run."""
+    async def prepare(self, action: Action) -> ActionInput:
+        """Return the input of an action; run the expressions in it."""
         if isinstance(action, Generate):
-            contents = [await self._made(message.content, action) for message in action.messages]
+            contents = [await self._render(message.content, action) for message in action.messages]
             pairs = zip(action.messages, contents, strict=True)
             messages = tuple({"role": each.role, "content": content} for each, content in pairs if content.strip())
-            return Prepared("\n\n".join(contents), messages or ({"role": "user", "content": contents[-1]},))
+            return ActionInput("\n\n".join(contents), messages or ({"role": "user", "content": contents[-1]},))
         if isinstance(action, CallTool):
-            arguments = self._filled(dict(action.arguments))
-            return Prepared(json.dumps(arguments, ensure_ascii=False), arguments=arguments)
+            arguments = self._fill(dict(action.arguments))
+            return ActionInput(json.dumps(arguments, ensure_ascii=False), arguments=arguments)
         if isinstance(action, Compute):
-            return Prepared(action.expression.code)
-        return Prepared(await self._made(sources_of(action)[0], action))
+            return ActionInput(action.expression.code)
+        return ActionInput(await self._render(sources_of(action)[0], action))
 
     async def act(self, action: Action) -> Output:
         """Run an action, add its output to the history and return it."""
-        prepared = await self.prepare(action)
+        action_input = await self.prepare(action)
         if isinstance(action, Retrieve):
-            output = await self._retrieve(action, prepared.text)
+            output = await self._retrieve(action, action_input.text)
         elif isinstance(action, Generate):
-            output = await self._generate(action, prepared)
+            output = await self._generate(action, action_input)
         elif isinstance(action, CallTool):
-            output = await self._call(action, prepared)
+            output = await self._call(action, action_input)
         elif isinstance(action, Compute):
-            text = await self._computed(action.expression, action)
+            text = await self._compute(action.expression, action)
             output = Output(text, Value((text,)))
         else:
-            output = Output(prepared.text, Value((prepared.text,)))
-            with RecordedStep(TEMPLATE, self._detail(action, prepared.text)) as step:
-                step.detail["text"] = prepared.text
+            output = Output(action_input.text, Value((action_input.text,)))
+            with RecordedStep(TEMPLATE, self._detail(action, action_input.text)) as step:
+                step.detail["text"] = action_input.text
         self.history.outputs[action.name] = output
         return output
 
@@ -172,100 +172,104 @@ class ChainRun:
         with RecordedStep(RETRIEVE, detail) as step:
             if self._is_supplied:
                 detail["supplied"] = True
-                found = Found(Ranking(tuple(as_scored(each) for each in self.history.query.passages or ())), 0.0)
+                supplied = tuple(map(scored_passage, self.history.query.passages or ()))
+                result = SearchResult(Ranking(supplied), 0.0)
             elif query.strip():
-                found = await self._means.searches[action.retriever].find(query, action.k or self._means.top_k)
+                result = await self._resources.searches[action.retriever].find(query, action.k or self._resources.top_k)
             else:
                 detail["notes"] = [*detail.get("notes", ()), "the query is empty, so nothing was searched"]
-                found = Found(Ranking(), 0.0)
-            passages = found.ranking.items
+                result = SearchResult(Ranking(), 0.0)
+            passages = result.ranking.items
             output = Output(query, passages_value(action, passages), passages)
             detail["text"] = output.text
             if not self._is_supplied:
                 detail["passages"] = [passage_detail(each) for each in passages]
-            if found.retriever or action.retriever:
-                detail["retriever"] = found.retriever or action.retriever
+            if result.retriever or action.retriever:
+                detail["retriever"] = result.retriever or action.retriever
         if step.is_recorded:
-            detail["seconds"] = found.seconds  # without waiting for a thread
-            if found.seconds is None:
+            detail["seconds"] = result.seconds  # the time of the search itself, without the wait for a thread
+            if result.seconds is None:
                 del detail["seconds"]
         return output
 
-    async def _generate(self, action: Generate, prepared: Prepared) -> Output:
+    async def _generate(self, action: Generate, action_input: ActionInput) -> Output:
         query = self.history.query
         turn = Turn("answer", query.question, query.language, passages=self._passages())
-        model = self._means.models[action.model] if action.model else None
-        reply = await self._run.ask_for(self._noted(action), prepared.messages, turn, model, action.params)
-        return Output(prepared.text, Value((plain_text(reply.text),)))
+        model = self._resources.models[action.model] if action.model else None
+        detail = self._action_detail(action)
+        reply = await self._run.ask_for_action(detail, action_input.messages, turn, model, action.params)
+        return Output(action_input.text, Value((plain_text(reply.text),)))
 
-    async def _call(self, action: CallTool, prepared: Prepared) -> Output:
+    async def _call(self, action: CallTool, action_input: ActionInput) -> Output:
         collector = current_collector()
         before = 0 if collector is None else len(collector.events)
-        observation = await self._run.call(action.tool, prepared.arguments)
+        observation = await self._run.call(action.tool, action_input.arguments)
         steps = [] if collector is None else collector.events[before:]
         for event in [event for event in steps if event.kind == TOOL][:1]:
-            event.detail.update(self._detail(action, prepared.text), text=observation.text)
-        return Output(prepared.text, Value((observation.text,)), observation.passages)
+            event.detail.update(self._detail(action, action_input.text), text=observation.text)
+        return Output(action_input.text, Value((observation.text,)), observation.passages)
 
-    async def _made(self, source: Source, action: Action) -> str:
-        """Return what a template or an expression makes of the history."""
+    async def _render(self, source: Source, action: Action) -> str:
+        """Return the text of a template or the value of an expression."""
         if isinstance(source, Expression):
-            return await self._computed(source, action)
+            return await self._compute(source, action)
         return source.render(self.history.value)
 
-    async def _computed(self, expression: Expression, action: Action) -> str:
-        """Return the value of an expression as text; raise `CaseError` if it raised."""
+    async def _compute(self, expression: Expression, action: Action) -> str:
+        """Run an expression and return its value as text; raise `CaseError` if it fails."""
         with RecordedStep(PROGRAM, {"code": expression.code, **self._detail(action, expression.code)}) as step:
-            ran = await self._ran(expression.code)
-            step.detail.update(value=ran.value, printed=ran.printed)
-            if ran.error:
-                problem = f"{action.where}: the expression of the action {action.name} raised {ran.error}"
+            result = await self._evaluate(expression.code)
+            step.detail.update(value=result.value, printed=result.printed)
+            if result.error:
+                problem = f"{action.where}: the expression of the action {action.name} raised {result.error}"
                 raise CaseError("system_error", problem)
-            text = value_text(ran.value)
+            text = value_text(result.value)
             step.detail["text"] = text
         return text
 
-    async def _ran(self, code: str) -> Ran:
-        sandbox, values = self._means.sandbox, self.history.values(free_names(code))
+    async def _evaluate(self, code: str) -> ProgramResult:
+        sandbox, values = self._resources.sandbox, self.history.values(free_names(code))
         if sandbox is None:
             raise RuntimeError("the chain has an expression and no sandbox")
         seed = next(iter(CASE_IDS.get()), "")
         return await self._threads.run(lambda: sandbox.run(code.strip(), values=values, seed=seed))
 
-    def _filled(self, value: Any) -> Any:
+    def _fill(self, value: Any) -> Any:
         """Return a JSON value with its templates filled."""
         if isinstance(value, Template):
             return value.render(self.history.value)
         if isinstance(value, Mapping):
-            return {key: self._filled(each) for key, each in value.items()}
-        return [self._filled(each) for each in value] if isinstance(value, tuple | list) else value
+            return {key: self._fill(each) for key, each in value.items()}
+        return [self._fill(each) for each in value] if isinstance(value, tuple | list) else value
 
     def _detail(self, action: Action, prompt: str) -> dict[str, Any]:
-        """Return what the steps of all actions have."""
-        return {**self._noted(action), "prompt": prompt}
+        """Return the values that every step of an action has."""
+        return {**self._action_detail(action), "prompt": prompt}
 
-    def _noted(self, action: Action) -> dict[str, Any]:
+    def _action_detail(self, action: Action) -> dict[str, Any]:
         notes = self.history.take_notes()
         return {"action": action.name, "notes": notes} if notes else {"action": action.name}
 
     @property
     def _is_supplied(self) -> bool:
-        """Whether supplied passages stand for what a search finds."""
-        return self._means.uses_supplied and self.history.query.passages is not None
+        """Whether supplied passages replace the searches of this case."""
+        return self._resources.uses_supplied and self.history.query.passages is not None
 
     def _passages(self) -> tuple[Passage, ...] | None:
-        """Return what was retrieved so far, each passage once; None if nothing searched."""
+        """Return the distinct passages retrieved so far; None before the first search."""
         searches = {each.name for each in self.chain.retrieves} & self.history.outputs.keys()
         if not searches:
             return None
-        found = (each for name, output in self.history.outputs.items() if name in searches for each in output.passages)
+        passages = (
+            each for name, output in self.history.outputs.items() if name in searches for each in output.passages
+        )
         first: dict[str, ScoredPassage] = {}
-        for each in found:
+        for each in passages:
             first.setdefault(each.doc_id, each)
         return tuple(Passage(each.doc_id, each.text, each.title) for each in first.values() if each.text)
 
     def _reads_missing_texts(self, action: Generate) -> bool:
-        """Return whether a prompt reads the text of a search that found passages and no text."""
+        """Return whether a prompt reads the text of a search whose passages have no text."""
         for source in sources_of(action):
             for variable in () if isinstance(source, Expression) else source.variables:
                 output = self.history.outputs.get(variable.name)

@@ -23,43 +23,44 @@ _KEYS = ("prompt", "text", "passages")
 
 
 def read_outputs(path: Path, chain: Chain, action: Action) -> dict[str, Output]:
-    """Return the outputs that a JSON file has for an action, in the order of the chain.
+    """Return the outputs of earlier actions from a JSON file, in the order of the chain.
 
-    The file is one object: name of an earlier action -> its text; of a search its passages, a list of objects with
-    ``id`` and, if known, ``title``, ``text`` and ``page``; or an object with ``text`` or ``passages``, and ``prompt``.
+    The file is one object: name of an earlier action -> output. An output is a text; or the passages of a search, as a
+    list of objects with ``id`` and, if known, ``title``, ``text`` and ``page``; or an object with ``text`` or
+    ``passages``, and ``prompt``.
 
     Raises:
         DataError: the file or a value is invalid, or an output that the action reads is missing.
-        UnknownNameError: a key is no earlier action.
+        UnknownNameError: a key is not the name of an earlier action.
     """
     return outputs_of(read_object(path), shown_path(path), chain, action)
 
 
 def outputs_of(
-    values: Mapping[str, object], where: str, chain: Chain, action: Action, *, whole: bool = True
+    values: Mapping[str, object], where: str, chain: Chain, action: Action, *, complete: bool = True
 ) -> dict[str, Output]:
-    """Return the outputs that an object has for an action; see `read_outputs`.
+    """Return the outputs of earlier actions from an object; see `read_outputs`.
 
-    Without ``whole``, outputs that the action reads may be missing.
+    If ``complete`` is false, outputs that the action reads may be missing.
     """
     earlier = {each.name: each for each in chain.actions[: chain.actions.index(action)]}
     for name in values:
         if name not in earlier:
             raise UnknownNameError(f"action before {action.name}", name, earlier, where)
-    for name in _read_by(action, earlier) if whole else ():
+    for name in _dependencies(action, earlier) if complete else ():
         if name not in values:
             raise DataError(where, f"the action {action.name} reads {name}, which is not among the outputs; add it")
     fields = Fields(where, values)
     return {name: _output(fields, name, each) for name, each in earlier.items() if name in values}
 
 
-def _read_by(action: Action, earlier: Mapping[str, Action]) -> Collection[str]:
+def _dependencies(action: Action, earlier: Mapping[str, Action]) -> Collection[str]:
     """Return the names of the earlier actions that an action reads."""
     names: dict[str, None] = {}
     for source in sources_of(action):
         if isinstance(source, Expression):
-            read = free_names(source.code)
-            names |= dict.fromkeys(earlier if {*read} & {*LISTS, OUTPUTS} else read)
+            names_read = free_names(source.code)
+            names |= dict.fromkeys(earlier if {*names_read} & {*LISTS, OUTPUTS} else names_read)
         else:
             names |= dict.fromkeys(variable.name for variable in source.variables)
     return [name for name in names if name in earlier]
@@ -71,8 +72,8 @@ def _output(fields: Fields, name: str, action: Action) -> Output:
         return Output("", Value((value,)))
     if isinstance(value, list):
         value = {"passages": value}
-    wanted = f"a text, {_PASSAGES}, or an object with {', '.join(_KEYS)}"
-    inner = fields.inner(name, value, wanted)
+    expected = f"a text, {_PASSAGES}, or an object with {', '.join(_KEYS)}"
+    inner = fields.inner(name, value, expected)
     inner.only(_KEYS)
     prompt = inner.string("prompt", "")
     if "passages" not in inner:

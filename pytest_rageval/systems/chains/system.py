@@ -18,8 +18,8 @@ from pytest_rageval.systems.chains.chain import Chain, Expression, Generate, Ret
 from pytest_rageval.systems.chains.chain_file import read_chain
 from pytest_rageval.systems.chains.history import History, Output
 from pytest_rageval.systems.chains.named import chain_file, chain_name
-from pytest_rageval.systems.chains.run import ChainMeans, ChainRun
-from pytest_rageval.systems.embedded.player import EmbeddedModel
+from pytest_rageval.systems.chains.run import ChainResources, ChainRun
+from pytest_rageval.systems.embedded.model import EmbeddedModel
 from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.searching import AsyncSearch
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_rageval.environments.choice import Environments
     from pytest_rageval.model.chat import ChatModel, Message
 
-__all__ = ["ChainOptions", "ChainSystem", "build", "family", "means_of", "read"]
+__all__ = ["ChainOptions", "ChainSystem", "build", "family", "read", "resources_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class ChainOptions:
     Attributes:
         chain: the chain of the file.
         path: its file.
-        environment: the environment of its tools; "" for the case's, or the only one.
-        max_time: seconds of a run.
-        max_observation: characters of what a tool shows.
-        uses_supplied: whether supplied passages stand for what a search finds.
+        environment: the environment of its tools; "" for the environment of the case, or for the only one.
+        max_time: maximum duration of a run, in seconds.
+        max_observation: maximum length of a tool's result, in characters.
+        uses_supplied: whether supplied passages replace a search.
     """
 
     chain: Chain
@@ -67,15 +67,15 @@ def family(name: str, head: str, get: object) -> AnyWorkflow:
 
 
 def read(setup: SystemSetup) -> ChainOptions:
-    """Read the chain's file and its options, and check that there is a sandbox for its expressions.
+    """Read the chain's file and its options, and check that a sandbox for its expressions is available.
 
     Raises:
-        RagEvalError: the file is missing or invalid, or an option is; or there is no sandbox.
+        RagEvalError: the file or an option is missing or invalid, or the sandbox is missing.
     """
     options = setup.options
-    path, shown = chain_file(setup)
-    chain = read_chain(path, shown)
-    made = ChainOptions(
+    path, file_name = chain_file(setup)
+    chain = read_chain(path, file_name)
+    chain_options = ChainOptions(
         chain,
         path,
         environment=options.text("environment"),
@@ -86,25 +86,25 @@ def read(setup: SystemSetup) -> ChainOptions:
     options.finish()
     if chain.expressions:
         open_sandbox(setup.sandbox, f"chain:{setup.argument}").close()
-    return made
+    return chain_options
 
 
 def build(parts: SystemParts, options: ChainOptions) -> ChainSystem:
-    """Return the system; raise `SettingError` without a model that an action needs."""
+    """Return the system; raise `SettingError` if an action needs a model and there is none."""
     chain = options.chain
     model: ChatModel = EmbeddedModel() if "" not in chain.models else model_of(parts, f"chain:{parts.setup.argument}")
-    return ChainSystem(options, model, means_of(parts, options), parts.environments if chain.tools else None)
+    return ChainSystem(options, model, resources_of(parts, options), parts.environments if chain.tools else None)
 
 
-def means_of(parts: SystemParts, options: ChainOptions) -> ChainMeans:
-    """Return what the actions of a chain use: retrievers, models of their own, the sandbox."""
+def resources_of(parts: SystemParts, options: ChainOptions) -> ChainResources:
+    """Return the retrievers, models and sandbox that the actions of a chain use."""
     chain = options.chain
     names = dict.fromkeys(action.retriever for action in chain.retrieves)
     searches: dict[str, AsyncSearch] = {"": AsyncSearch(parts.retriever)}
     if parts.retrievers is not None:
         sources = {name: chain.retrievers.get(name) or RetrieverSource("", name) for name in names if name}
         searches |= {name: AsyncSearch(parts.retrievers(each.kind, each.params)) for name, each in sources.items()}
-    return ChainMeans(
+    return ChainResources(
         searches=searches,
         models={name: parts.models(name) for name in chain.models if name and parts.models is not None},
         sandbox=parts.sandbox(f"chain:{parts.setup.argument}") if chain.expressions and parts.sandbox else None,
@@ -119,20 +119,20 @@ class ChainSystem:
 
     Attributes:
         options: the chain and its options.
-        model: asked by actions without a model of their own.
-        means: what the actions use.
+        model: the model of actions that name no model.
+        resources: the retrievers, models and sandbox of the actions.
         environments: the tools; None if the chain calls none.
         outputs: action -> its output; these actions do not run.
     """
 
     options: ChainOptions
     model: ChatModel
-    means: ChainMeans
+    resources: ChainResources
     environments: Environments | None = None
     outputs: Mapping[str, Output] = field(default_factory=lambda: MappingProxyType({}))
 
     async def __call__(self, query: Query) -> Answer:
-        """Return the answer of a case; a chain that only retrieves gives only a ranking."""
+        """Return the answer of a case; only a ranking if the chain only retrieves."""
         if self.environments is None:
             return await self._answer(AgentRun(query, self.model))
         environment = self.environments.of_case(self.options.environment)
@@ -141,26 +141,27 @@ class ChainSystem:
 
     async def _answer(self, run: AgentRun) -> Answer:
         chain = self.options.chain
-        played = ChainRun(chain, run, self.means)
-        played.history.outputs.update(self.outputs)
-        answer = await run_agent(run, played.play, self.options.max_time)
+        chain_run = ChainRun(chain, run, self.resources)
+        chain_run.history.outputs.update(self.outputs)
+        answer = await run_agent(run, chain_run.run_actions, self.options.max_time)
         usage = answer.usage
         if not chain.models and usage is not None:  # no model was asked, so its cost is 0
             usage = Usage(0, 0, 0.0, usage.latency_s)
-        generated = chain.answer is not None and not played.lacks_texts
-        return replace(answer, ranking=played.ranking, usage=usage, generated=generated)
+        generated = chain.answer is not None and not chain_run.lacks_texts
+        return replace(answer, ranking=chain_run.ranking, usage=usage, generated=generated)
 
 
 def _needs(options: ChainOptions) -> Needs:
     chain = options.chain
-    named = [action for action in chain.retrieves if action.retriever and action.retriever not in chain.retrievers]
-    used = {action.retriever for action in chain.retrieves}
-    retrievers = [(each.where, each.kind, each.params) for name, each in chain.retrievers.items() if name in used]
+    by_kind = [action for action in chain.retrieves if action.retriever and action.retriever not in chain.retrievers]
+    retriever_names = {action.retriever for action in chain.retrieves}
+    sources = [each for name, each in chain.retrievers.items() if name in retriever_names]
+    retrievers = [(each.where, each.kind, each.params) for each in sources]
     return Needs(
         models=tuple(filter(None, chain.models)),
         asks="" in chain.models,
         retrieves=any(not action.retriever for action in chain.retrieves),
-        retrievers=(*retrievers, *((action.where, action.retriever, {}) for action in named)),
+        retrievers=(*retrievers, *((action.where, action.retriever, {}) for action in by_kind)),
         tools=tuple((action.where, action.tool) for action in chain.tools),
     )
 
@@ -170,25 +171,25 @@ def _files(options: ChainOptions) -> tuple[Path, ...]:
 
 
 def _plan(options: ChainOptions, query: Query, parts: SystemParts) -> PlannedRun:
-    """Return the calls of a case: their exact number, and the first prompt as far as it is known."""
+    """Return the model calls of a case: the exact number, and the first prompt as far as it is known."""
     generates = [action for action in options.chain.actions if isinstance(action, Generate)]
     if not generates:
         return NO_CALLS
-    messages, known = _first_prompt(options.chain, generates[0], query)
-    asks = [(action.model, action.params.get("max_tokens")) for action in generates]
+    messages, is_final = _first_prompt(options.chain, generates[0], query)
+    calls = [(action.model, action.params.get("max_tokens")) for action in generates]
     documents = sum(action.k or parts.top_k for action in options.chain.retrieves)
-    return PlannedRun(messages, len(asks), True, known, dict(generates[0].params), asks, documents=documents)
+    return PlannedRun(messages, len(calls), True, is_final, dict(generates[0].params), calls, documents=documents)
 
 
 def _first_prompt(chain: Chain, action: Generate, query: Query) -> tuple[tuple[Message, ...], bool]:
-    """Return the messages of the first request, without the outputs of actions, and whether they are final."""
+    """Return the messages of the first request, and whether they are final: they lack the outputs of actions."""
     history, names = History(query), {each.name for each in chain.actions}
-    messages, known = [], True
+    messages, is_final = [], True
     for message in action.messages:
         source: Any = message.content
         if isinstance(source, Expression):
-            known = False
+            is_final = False
             continue
-        known = known and not any(variable.name in names for variable in source.variables)
+        is_final = is_final and not any(variable.name in names for variable in source.variables)
         messages.append({"role": message.role, "content": source.render(history.value)})
-    return tuple(messages), known
+    return tuple(messages), is_final

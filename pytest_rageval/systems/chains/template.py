@@ -1,4 +1,4 @@
-"""Templates: ``{name}``, ``{name.field[0]}`` and filters in a text. What is filled in is never read again."""
+"""Parse templates: texts with ``{name}``, ``{name.field[0]}`` and ``{name|filter}``."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class TemplateError(ValueError):
     """A template is malformed.
 
     Attributes:
-        problem: what is wrong and what to do, without the place.
-        fragment: the begin of the faulty part, as written.
+        problem: what is wrong and what to do, without file and line.
+        fragment: the beginning of the faulty part, from the source.
     """
 
     def __init__(self, problem: str, fragment: str) -> None:
@@ -39,10 +39,10 @@ class Variable:
 
     Attributes:
         name: the variable, or the action.
-        field: what of the action, such as ``titles``; "" for its text.
-        index: the place in a list, from 0; None for all of it.
+        field: a field of the action, such as ``titles``; "" for its text.
+        index: the index of an item of the field; None for all items.
         filters: applied from left to right.
-        source: as written, with its braces.
+        source: the text of the variable, with its braces.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Template:
     """A parsed template.
 
     Attributes:
-        source: as written.
+        source: the text of the template.
         pieces: literal texts and variables, in order.
     """
 
@@ -76,28 +76,32 @@ class Template:
         return tuple(piece for piece in self.pieces if isinstance(piece, Variable))
 
     def render(self, value_of: Callable[[Variable], Value]) -> str:
-        """Return the text with the values of all variables; ``value_of`` returns one before its filters."""
-        return "".join(piece if isinstance(piece, str) else _filtered(piece, value_of(piece)) for piece in self.pieces)
+        """Return the text with the values of all variables; values are not parsed as templates.
+
+        ``value_of`` returns the value of a variable before its filters.
+        """
+        texts = (each if isinstance(each, str) else _apply_filters(each, value_of(each)) for each in self.pieces)
+        return "".join(texts)
 
 
-def _filtered(variable: Variable, value: Value) -> str:
+def _apply_filters(variable: Variable, value: Value) -> str:
     for each in variable.filters:
         value = each.apply(value)
     return value.text
 
 
 def parse_template(text: str) -> Template:
-    """Return a parsed template.
+    """Parse a template.
 
-    ``{`` and a letter begin a variable. ``{{`` is a brace, and so is the ``}}`` that closes it. Any other brace stays,
-    so JSON needs no doubling.
+    ``{`` and a letter begin a variable. ``{{``, and the ``}}`` that closes it, stand for one brace. Any other brace is
+    literal text, so JSON needs no doubled braces.
 
     Raises:
         TemplateError: a variable is malformed, or a filter is unknown.
     """
     pieces: list[str | Variable] = []
     literal: list[str] = []
-    opened: list[int] = []
+    open_widths: list[int] = []
     at = 0
     while brace := _BRACE.search(text, at):
         literal.append(text[at : brace.start()])
@@ -107,7 +111,7 @@ def parse_template(text: str) -> Template:
             pieces += ["".join(literal), variable]
             literal = []
             continue
-        width = _width(text, at, opened)
+        width = _width(text, at, open_widths)
         literal.append(brace[0])
         at += width
     literal.append(text[at:])
@@ -115,17 +119,17 @@ def parse_template(text: str) -> Template:
     return Template(text, tuple(piece for piece in pieces if piece != ""))
 
 
-def _width(text: str, at: int, opened: list[int]) -> int:
-    """Return how many braces stand for one; ``opened`` has the widths of those that are not closed yet."""
+def _width(text: str, at: int, open_widths: list[int]) -> int:
+    """Return the width of a brace in the source, 1 or 2; ``open_widths`` has the widths of the braces to close."""
     is_double = text[at + 1 : at + 2] == text[at]
     if text[at] == "{":
-        opened.append(2 if is_double else 1)
-        return opened[-1]
-    return min(opened.pop() if opened else 2, 2 if is_double else 1)
+        open_widths.append(2 if is_double else 1)
+        return open_widths[-1]
+    return min(open_widths.pop() if open_widths else 2, 2 if is_double else 1)
 
 
 def _variable(text: str, at: int) -> tuple[Variable, int]:
-    """Return the variable that begins at a place, and the place after it."""
+    """Return the variable that starts at this position, and the position after it."""
     head = _HEAD.match(text, at)
     if head is None:  # a letter follows the brace, and every letter is a \w
         raise AssertionError(text[at : at + 20])
@@ -136,14 +140,14 @@ def _variable(text: str, at: int) -> tuple[Variable, int]:
         filters.append(each)
     if not text.startswith("}", at):
         fragment = text[start : max(at, start + 30)]
-        wanted = "write {name}, {name.field[0]} or {name|filter}, and {{ for a brace itself"
-        raise TemplateError(f"the variable that begins with {short_repr(fragment)} is malformed; {wanted}", fragment)
+        advice = "write {name}, {name.field[0]} or {name|filter}, and {{ for a brace itself"
+        raise TemplateError(f"the variable that begins with {short_repr(fragment)} is malformed; {advice}", fragment)
     index = None if head[3] is None else int(head[3])
     return Variable(head[1], head[2] or "", index, tuple(filters), text[start : at + 1]), at + 1
 
 
 def _filter(text: str, at: int) -> tuple[Filter, int]:
-    """Return the filter that begins at a ``|``, and the place after it."""
+    """Return the filter that starts at a ``|``, and the position after it."""
     start, match = at, _FILTER.match(text, at)
     if match is None:
         fragment = text[start : start + 30]
@@ -157,8 +161,8 @@ def _filter(text: str, at: int) -> tuple[Filter, int]:
     else:
         at = match.end()
     kind = FILTERS[name]
-    fits = len(arguments) == len(kind.takes) and all(map(isinstance, arguments, kind.takes))
-    if not fits or any(arguments[place] == "" for place in kind.filled):
+    fits = len(arguments) == len(kind.types) and all(map(isinstance, arguments, kind.types))
+    if not fits or any(arguments[index] == "" for index in kind.not_empty):
         empty = " with a text that is not empty" if fits else ""
         raise TemplateError(f"the filter {name} has the wrong arguments; write {kind.usage}{empty}", match[0].strip())
     while text[at : at + 1].isspace():
@@ -167,13 +171,13 @@ def _filter(text: str, at: int) -> tuple[Filter, int]:
 
 
 def _arguments(text: str, at: int, name: str) -> tuple[list[int | str], int]:
-    """Return the arguments of a filter, and the place after its ``)``."""
+    """Return the arguments of a filter, and the position after its ``)``."""
     arguments: list[int | str] = []
     if text.startswith(")", at):
         return arguments, at + 1
     while match := _ARGUMENT.match(text, at):
         number, double, single, end = match.groups()
-        arguments.append(int(number) if number is not None else _unescaped(double if double is not None else single))
+        arguments.append(int(number) if number is not None else _unescape(double if double is not None else single))
         at = match.end()
         if end == ")":
             return arguments, at
@@ -183,6 +187,6 @@ def _arguments(text: str, at: int, name: str) -> tuple[list[int | str], int]:
     )
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     r"""Return a quoted text with ``\n``, ``\t``, ``\"`` and the like replaced; other escapes stay."""
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), text)

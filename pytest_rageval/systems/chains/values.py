@@ -1,4 +1,4 @@
-"""Turn passages and values of expressions into the outputs of actions."""
+"""Convert passages and values of expressions to the outputs of actions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pytest_rageval.systems.chains.chain import Retrieve
 from pytest_rageval.systems.chains.filters import Value
 from pytest_rageval.systems.chains.template import Template, Variable
 
-__all__ = ["as_scored", "passages_value", "value_text"]
+__all__ = ["passages_value", "scored_passage", "value_text"]
 
 
-def as_scored(passage: Passage) -> ScoredPassage:
-    """Return a supplied passage as one that a search found."""
+def scored_passage(passage: Passage) -> ScoredPassage:
+    """Convert a supplied passage to a search result without a score."""
     return ScoredPassage(passage.id, None, passage.text, passage.title)
 
 
 def passages_value(action: Retrieve, passages: Sequence[ScoredPassage]) -> Value:
-    """Return the text of each passage, with what joins them."""
+    """Return the texts of the passages, with their separator."""
     return Value(tuple(_passage_text(action.passage, at, each) for at, each in enumerate(passages, 1)), action.join)
 
 

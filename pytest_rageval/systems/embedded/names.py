@@ -9,7 +9,7 @@ from pytest_rageval.systems.question import FUNCTION_WORDS
 __all__ = ["names_in"]
 
 _LINKS = re.compile(r"of|the|de|la|les?|du|des|van|von|de[rn]|d[aio]|del|bin|ibn|al|el|y|[–&-]")
-"""Words in lower case within a name."""
+"""Lower-case words inside a name."""
 
 _POSSESSIVE = re.compile(r"['’]s$")
 _SENTENCE_END = re.compile(r"[.?!;。？！；]$")
@@ -20,25 +20,25 @@ _DATE = re.compile(
     r"(?:[0-9,. ]|January|February|March|April|May|June|July|August|September|October|November|December)+"
 )
 _INITIALS = re.compile(r"(?:[A-Z]\.)+|(?:Mrs?|Ms|Dr|St|[JS]r|Lt|Col|Gen|Prof)\.")
-"""Words whose point ends no sentence, such as "J." and "Dr."."""
+"""Words with a dot that does not end a sentence, such as "J." and "Dr."."""
 
 
 def names_in(text: str) -> list[str]:
     """Return the distinct runs of capitalised words of a text, in order.
 
-    A run may contain numbers, "of" and the like between its words, and a remark in parentheses at its end. A function
-    word at its start is left out if a sentence begins with it. "Widow's Bridge" gives "Widow", "Widow's Bridge" and
-    "Bridge". Dates are no names.
+    A run may contain numbers, words such as "of" between its words, and a remark in parentheses at its end. A function
+    word that begins a sentence is left out. "Widow's Bridge" yields "Widow", "Widow's Bridge" and "Bridge". Dates are
+    left out.
     """
     names: list[str] = []
     run: list[str] = []
     links: list[str] = []
     owner: list[str] = []
-    starts = True
+    starts_sentence = True
     for word in [*_BREAK.sub(" ;", text).split(), ""]:
         bare = word.strip("\"'“”‘’([")
         if bare[:1].isupper() or bare[:1].isdigit():
-            if not (starts and not run and bare.rstrip(",?.").casefold() in FUNCTION_WORDS):
+            if not (starts_sentence and not run and bare.rstrip(",?.").casefold() in FUNCTION_WORDS):
                 run += [*links, word]
                 links = []
         elif run and _LINKS.fullmatch(bare.casefold()):
@@ -47,20 +47,20 @@ def names_in(text: str) -> list[str]:
         else:
             names += _names_of(run, owner)
             run, links, owner = [], [], []
-        starts = bool(_SENTENCE_END.search(word)) and not _INITIALS.fullmatch(word)
-        owns = bool(_POSSESSIVE.search(word.rstrip(",.?")))
-        if run and (starts or owns):
+        starts_sentence = bool(_SENTENCE_END.search(word)) and not _INITIALS.fullmatch(word)
+        is_possessive = bool(_POSSESSIVE.search(word.rstrip(",.?")))
+        if run and (starts_sentence or is_possessive):
             names += _names_of(run, owner)
-            run, links, owner = [], [], run if owns else []
+            run, links, owner = [], [], run if is_possessive else []
     return [name for name in dict.fromkeys(names) if any(map(str.isupper, name)) and not _DATE.fullmatch(name)]
 
 
 def _names_of(run: list[str], owner: list[str]) -> list[str]:
-    """Return a run as a name, after the name with its owner if it has one."""
-    return [_trimmed([*owner, *run]), _trimmed(run)] if owner and run else [_trimmed(run)]
+    """Return the name of a run; if it has an owner, the name with the owner comes first."""
+    return [_name_text([*owner, *run]), _name_text(run)] if owner and run else [_name_text(run)]
 
 
-def _trimmed(run: list[str]) -> str:
+def _name_text(run: list[str]) -> str:
     """Return the words of a run as a name, without quotes, a final 's and half a pair of parentheses."""
     name = _POSSESSIVE.sub("", " ".join(run).strip(" ,.;:?\"'“”‘’"))
     if name.count("(") != name.count(")"):

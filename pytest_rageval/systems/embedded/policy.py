@@ -1,4 +1,4 @@
-"""What the model ``embedded`` does next: search, look up a word, then finish. It knows no domain."""
+"""Choose the next move of the model ``embedded``: search, look up a word, or answer."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pytest_rageval.text.words import words
 
 __all__ = ["Move", "next_move"]
 
-PER_PAGE = 4
-"""The most searches that one page suggests."""
+NAMES_PER_PASSAGE = 4
+"""Maximum number of names from one passage that are searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Move:
     """A call of a tool with one text, or the answer.
 
     Attributes:
-        thought: why, in one sentence.
+        thought: the reason, in one sentence.
         text: the argument, or the answer.
         tool: the tool's name; "" for the answer.
         parameter: the name of the argument.
@@ -42,17 +42,17 @@ class Move:
 def next_move(turn: Turn) -> Move:
     """Return the next move of a run.
 
-    It searches the names in the question, longest first, then those in the passages that it found, and makes at most
-    ``max_steps`` - 1 calls. Then it looks up the question's rarest word, and answers from what it saw with the embedded
-    reader. The first tool that takes one text is its search, the second one its lookup.
+    First, search the names in the question, longest first; then the names in the passages that these searches returned.
+    Then look up the question's rarest word. Last, answer with `extractive` from all results. There are at most
+    ``max_steps`` - 1 calls. The first tool that takes one text is the search tool, the second one is the lookup tool.
     """
-    usable = [(tool, name) for tool in turn.tools if (name := _text_parameter(tool))]
-    if usable and len(turn.uses) < turn.max_steps - 1:
-        tool, parameter = usable[0]
-        name = next(_unsearched(turn, tool.name, parameter), "")
+    text_tools = [(tool, name) for tool in turn.tools if (name := _text_parameter(tool))]
+    if text_tools and len(turn.uses) < turn.max_steps - 1:
+        tool, parameter = text_tools[0]
+        name = next(_next_searches(turn, tool.name, parameter), "")
         if name:
             return _call(f"I search {name}.", name, tool, parameter)
-        for tool, parameter in usable[1:2]:
+        for tool, parameter in text_tools[1:2]:
             word = "" if any(use.name == tool.name for use in turn.uses) else _rarest_word(turn)
             if word:
                 return _call(f"I look up {word}.", word, tool, parameter)
@@ -64,7 +64,7 @@ def _call(thought: str, text: str, tool: Tool, parameter: str) -> Move:
 
 
 def _text_parameter(tool: Tool) -> str:
-    """Return the first parameter that is a text, if a call needs no other one; "" if there is none."""
+    """Return the first text parameter, if a call needs no other one; "" if there is none."""
     properties = tool.parameters.get("properties") or {}
     for name, schema in properties.items():
         kind = schema.get("type") if isinstance(schema, dict) else None
@@ -73,22 +73,22 @@ def _text_parameter(tool: Tool) -> str:
     return ""
 
 
-def _unsearched(turn: Turn, tool: str, parameter: str) -> Iterator[str]:
-    """Yield what may be searched next, in order; each text once, whatever its case."""
+def _next_searches(turn: Turn, tool: str, parameter: str) -> Iterator[str]:
+    """Yield the names to search next, in order, without those already searched (ignoring case)."""
     searches = [use for use in turn.uses if use.name == tool]
-    seen = [_argument(use, parameter).casefold() for use in searches]
-    for name in _of_question(turn.question):
-        if name.casefold() not in seen:
+    searched_texts = [_argument(use, parameter).casefold() for use in searches]
+    for name in _names_of_question(turn.question):
+        if name.casefold() not in searched_texts:
             yield name
-    seen += [passage.title.casefold() for use in searches for passage in use.observation.passages]
+    searched_texts += [passage.title.casefold() for use in searches for passage in use.observation.passages]
     for use in searches:
-        for name in _of_pages(use):
-            if not any(name.casefold() in each for each in seen):
+        for name in _names_of_passages(use):
+            if not any(name.casefold() in each for each in searched_texts):
                 yield name
 
 
-def _of_question(question: str) -> list[str]:
-    """Return the names in a question, longest first; its content words if it has none."""
+def _names_of_question(question: str) -> list[str]:
+    """Return the names in a question, longest first; its content words if it has no name."""
     names = names_in(question)
     if not names:
         content = set(content_terms(question))
@@ -96,30 +96,33 @@ def _of_question(question: str) -> list[str]:
     return sorted(names, key=len, reverse=True)
 
 
-def _of_pages(use: ToolUse) -> list[str]:
-    """Return the first names in each passage that a search showed, without those in its title."""
-    pages = [(page.title.casefold(), names_in(page.text)) for page in use.observation.passages]
-    return [name for title, names in pages for name in [n for n in names if n.casefold() not in title][:PER_PAGE]]
+def _names_of_passages(use: ToolUse) -> list[str]:
+    """Return the first names in each passage of a search, without the names in its title."""
+    names: list[str] = []
+    for passage in use.observation.passages:
+        title = passage.title.casefold()
+        names += [name for name in names_in(passage.text) if name.casefold() not in title][:NAMES_PER_PASSAGE]
+    return names
 
 
 def _rarest_word(turn: Turn) -> str:
-    """Return the content word of the question that is rarest in what the tools showed, the longest of these."""
-    shown = Counter(term for use in turn.uses for term in terms(use.observation.text))
+    """Return the content word of the question that is rarest in the tool results; on a tie, the longest."""
+    counts = Counter(term for use in turn.uses for term in terms(use.observation.text))
     content = set(content_terms(turn.question))
     candidates = [word for word in dict.fromkeys(words(turn.question)) if content.intersection(terms(word))]
-    known = [word for word in candidates if any(shown[term] for term in terms(word))]
-    return min(known or candidates, key=lambda word: (sum(shown[t] for t in terms(word)), -len(word)), default="")
+    in_results = [word for word in candidates if any(counts[term] for term in terms(word))]
+    return min(in_results or candidates, key=lambda word: (sum(counts[t] for t in terms(word)), -len(word)), default="")
 
 
 def _answer(turn: Turn) -> str:
-    """Return what the embedded reader answers from the supplied passages and from what the tools showed."""
+    """Return the answer of `extractive` from the supplied passages and the tool results."""
     passages = list(turn.passages or ())
     for number, use in enumerate(turn.uses):
-        seen = use.observation
-        if seen.passages:
-            passages += [Passage(f"{number}-{each.doc_id}", each.text, each.title) for each in seen.passages]
-        elif seen.error is None and not seen.invalid and seen.found is not False:
-            passages.append(Passage(str(number), seen.text))
+        observation = use.observation
+        if observation.passages:
+            passages += [Passage(f"{number}-{each.doc_id}", each.text, each.title) for each in observation.passages]
+        elif observation.error is None and not observation.invalid and observation.found is not False:
+            passages.append(Passage(str(number), observation.text))
     distinct = {(passage.title, passage.text): passage for passage in passages}
     return extractive(Query(turn.question, tuple(distinct.values()), (), turn.language, "")).text
 

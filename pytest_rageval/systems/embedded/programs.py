@@ -1,4 +1,4 @@
-"""The dialect "program" of the model ``embedded``: a program that searches names and picks a sentence."""
+"""Write the program of the model ``embedded``: search names, then pick the best sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.systems.question import FUNCTION_WORDS, content_terms
 __all__ = ["write_program"]
 
 LONGEST_TERM = 40
-"""Characters of a word of the question that is searched."""
+"""Maximum length of a question's word in a search, in characters."""
 
 _PROGRAM = Template('''
 import re
@@ -67,9 +67,9 @@ answer = best if overlap(best) else $rejection
 
 
 def write_program(turn: Turn) -> str:
-    """Return a pal program that searches the names in the question, then those in what it finds.
+    """Return a program for ``pal`` that searches the names in the question, then the names in the results.
 
-    Its answer is the sentence that shares the most words with the question; without one it is RGB's rejection.
+    Its answer is the sentence that shares the most words with the question; without such a sentence, RGB's rejection.
     """
     tool = _search_tool(turn.tools)
     terms = [term[:LONGEST_TERM] for term in content_terms(turn.question)]
@@ -88,9 +88,9 @@ def write_program(turn: Turn) -> str:
 
 
 def _search_tool(tools: Sequence[Tool]) -> Tool | None:
-    """Return the first tool that takes one text, one with "search" in its name before others."""
-    fit = [tool for tool in tools if _takes_text(tool)]
-    return min(fit, key=lambda tool: "search" not in tool.name.lower(), default=None)
+    """Return the first tool that takes one text; prefer a tool with "search" in its name."""
+    text_tools = [tool for tool in tools if _takes_text(tool)]
+    return min(text_tools, key=lambda tool: "search" not in tool.name.lower(), default=None)
 
 
 def _takes_text(tool: Tool) -> bool:

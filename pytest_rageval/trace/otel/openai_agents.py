@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK, which has spans of its own."""
+"""Convert the native spans of the OpenAI Agents SDK to steps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _read_completion(span: Span) -> SpanStep:
 
 
 def _output(messages: Any) -> tuple[str | None, list[dict[str, Any]]]:
-    """Return the text of a reply and the tools that it calls, from chat messages or items of a response."""
+    """Return the text and the tool calls of a reply, from chat messages or items of a response."""
     texts: list[str] = []
     calls: list[dict[str, Any]] = []
     for message in messages if isinstance(messages, list) else []:
@@ -45,9 +45,9 @@ def _output(messages: Any) -> tuple[str | None, list[dict[str, Any]]]:
             continue
         if message.get("type") == "function_call":
             calls.append(_call(message.get("call_id"), message))
-        asked = [call for call in message.get("tool_calls") or [] if isinstance(call, Mapping)]
+        requests = [call for call in message.get("tool_calls") or [] if isinstance(call, Mapping)]
         calls += [
-            _call(call.get("id"), call["function"]) for call in asked if isinstance(call.get("function"), Mapping)
+            _call(call.get("id"), call["function"]) for call in requests if isinstance(call.get("function"), Mapping)
         ]
         content = message.get("content")
         blocks: list[Any] = content if isinstance(content, list) else [{"text": content}]

@@ -1,4 +1,4 @@
-"""OpenInference's instrumentations (Arize Phoenix): LangChain, LlamaIndex and others."""
+"""Convert spans of OpenInference (Arize Phoenix: LangChain, LlamaIndex ...) to steps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _read_completion(span: Span) -> SpanStep:
 
 
 def _calls(reply: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the tools that a model called in one message."""
+    """Return the tool calls in one message of a model."""
     calls: dict[str, dict[str, Any]] = {}
     for key, value in reply.items():
         number, _, name = key.removeprefix("message.tool_calls.").partition(".tool_call.")

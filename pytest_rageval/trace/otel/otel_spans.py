@@ -1,4 +1,4 @@
-"""Collect spans of OpenTelemetry by trace id, through one span processor of the user's own provider."""
+"""Collect OpenTelemetry spans by case, with a span processor on the user's provider."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ __all__ = ["OtelSpans", "read_span"]
 
 SPAN = "rageval.case"
 RECEIVERS = "_rageval_receivers"
-"""Attribute of a provider: who gets its spans. A processor can't be removed, so sessions of a process share one."""
+"""Attribute of a provider: the `OtelSpans` that get its spans.
+
+A processor can't be removed, so all sessions of a process share one.
+"""
 
 NANO = 1e9
 
 
 class OtelSpans:
-    """Sorts spans by case. It exports nothing and removes nothing.
+    """Sorts spans by case; exports nothing, and leaves the user's processors in place.
 
     Args:
-        current: holds the spans of the case that runs in a context.
-        notes: counts the spans that no case takes.
-        asks: whether this context asks a case; its other spans are those of judges and of test functions.
+        current: the spans of the case that runs in the current context.
+        notes: counts the spans that belong to no case.
+        in_case: returns whether the current context runs a case or its test; spans that start there outside the case's
+            trace come from judges and test functions.
     """
 
-    def __init__(self, current: ContextVar[CaseSpans | None], notes: Notes, asks: Callable[[], bool]) -> None:
+    def __init__(self, current: ContextVar[CaseSpans | None], notes: Notes, in_case: Callable[[], bool]) -> None:
         self._current = current
-        self._asks = asks
+        self._in_case = in_case
         self._notes = notes
         self._cases: dict[int, CaseSpans] = {}
         self._closed: set[int] = set()
@@ -44,7 +48,9 @@ class OtelSpans:
         self._receivers: list[OtelSpans] = []
 
     @classmethod
-    def start(cls, current: ContextVar[CaseSpans | None], notes: Notes, asks: Callable[[], bool]) -> OtelSpans | None:
+    def start(
+        cls, current: ContextVar[CaseSpans | None], notes: Notes, in_case: Callable[[], bool]
+    ) -> OtelSpans | None:
         """Receive the spans of the global provider; set a provider if the user has none."""
         from opentelemetry import trace
         from opentelemetry.sdk.trace import TracerProvider
@@ -54,17 +60,17 @@ class OtelSpans:
             provider = TracerProvider()
             provider.rageval_made = True  # type: ignore[attr-defined] # it has no exporter
             trace.set_tracer_provider(provider)
-        add = getattr(provider, "add_span_processor", None)  # wrappers of the SDK's have it, too
+        add = getattr(provider, "add_span_processor", None)  # wrappers of the SDK's provider have it, too
         if add is None:
             notes.count(NO_PROVIDER)
             return None
-        spans = cls(current, notes, asks)
+        spans = cls(current, notes, in_case)
         spans._tracer = provider.get_tracer("pytest_rageval")
         receivers: list[OtelSpans] | None = getattr(provider, RECEIVERS, None)
         if receivers is None:
             receivers = []
             add(_processor_of(receivers))
-            with suppress(AttributeError):  # the next session adds another one
+            with suppress(AttributeError):  # then the next session adds another processor
                 setattr(provider, RECEIVERS, receivers)
         spans._receivers = receivers
         receivers.append(spans)
@@ -72,7 +78,7 @@ class OtelSpans:
 
     @contextmanager
     def case(self, spans: CaseSpans, names: dict[str, str]) -> Iterator[Any]:
-        """Run one call of a system inside a span of its own trace, whatever span is around it."""
+        """Run one call of a system inside a root span, so it has its own trace even if a span is active."""
         from opentelemetry import context as contexts
         from opentelemetry.trace import StatusCode, set_span_in_context
 
@@ -91,27 +97,27 @@ class OtelSpans:
             raise
         finally:
             contexts.detach(token)
-            own = [number for number, case in list(self._cases.items()) if case is spans]
-            for number in own:
-                del self._cases[number]
-            self._closed.update(own)
+            trace_ids = [trace_id for trace_id, case in list(self._cases.items()) if case is spans]
+            for trace_id in trace_ids:
+                del self._cases[trace_id]
+            self._closed.update(trace_ids)
             span.end()
 
     def begin(self, span: Any) -> None:
-        """Count a span of a case that begins; the case also gets traces that begin in its context."""
-        number = span.context.trace_id
+        """Count the start of a case's span; a trace that starts in a case's context belongs to that case, too."""
+        trace_id = span.context.trace_id
         if self._tracer is None or span.name == SPAN:
             return
-        case = self._cases.get(number)
+        case = self._cases.get(trace_id)
         if case is None and span.parent is None:
             case = self._current.get()
             if case is not None:
-                self._cases[number] = case
+                self._cases[trace_id] = case
         if case is not None:
             case.begin()
 
     def end(self, span: ReadableSpan) -> None:
-        """Add a span that has ended to its case, or count it."""
+        """Add an ended span to its case; count it in the notes if it has none."""
         if self._tracer is None or span.context is None or span.name == SPAN:
             return
         case = self._cases.get(span.context.trace_id)
@@ -119,19 +125,19 @@ class OtelSpans:
             case.end("otel", read_span(span))
         elif span.context.trace_id in self._closed:
             self._notes.count(LATE)
-        elif not self._asks() and step_spans([read_span(span)]):
+        elif not self._in_case() and step_spans([read_span(span)]):
             self._notes.count(UNKNOWN)
 
     def close(self) -> None:
-        """Collect nothing any more; the provider is the user's, so the processor stays in it."""
+        """Stop collecting; the processor stays, because the provider is the user's."""
         self._tracer = None
         self._cases.clear()
-        with suppress(ValueError):  # closed before
+        with suppress(ValueError):  # already closed
             self._receivers.remove(self)
 
 
 def _processor_of(receivers: list[OtelSpans]) -> SpanProcessor:
-    """Return a processor of the SDK that passes each span on."""
+    """Return a span processor of the SDK that passes each span to all receivers."""
     from opentelemetry.sdk.trace import SpanProcessor
 
     class Processor(SpanProcessor):
@@ -147,7 +153,7 @@ def _processor_of(receivers: list[OtelSpans]) -> SpanProcessor:
 
 
 def read_span(span: ReadableSpan) -> Span:
-    """Return a span of the SDK in our form."""
+    """Convert a span of the SDK to a `Span`."""
     attributes = _attributes(span.attributes)
     context, parent, end = span.context, span.parent, span.end_time
     return Span(
@@ -168,9 +174,11 @@ def _error(span: ReadableSpan, attributes: Mapping[str, Any]) -> str | None:
     return error_of(status, attributes, events)
 
 
-def _attributes(found: Any) -> dict[str, Any]:
-    """Return attributes as values of JSON: the SDK stores sequences as tuples."""
-    attributes: dict[str, Any] = found.copy() if hasattr(found, "copy") else dict(found or {})
+def _attributes(sdk_attributes: Any) -> dict[str, Any]:
+    """Return attributes as JSON values: the SDK stores sequences as tuples."""
+    attributes: dict[str, Any] = (
+        sdk_attributes.copy() if hasattr(sdk_attributes, "copy") else dict(sdk_attributes or {})
+    )
     for key, value in attributes.items():
         if type(value) not in _PLAIN:
             attributes[key] = _plain(value)

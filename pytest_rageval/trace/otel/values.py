@@ -19,7 +19,7 @@ _OPENINGS = ("{", "[", '"')
 
 
 class ToolResult:
-    """What a tool returned.
+    """The result of a tool call.
 
     Attributes:
         value: the text or JSON value.
@@ -45,7 +45,7 @@ def decoded(value: Any) -> Any:
 
 
 def arguments_in(value: Any) -> Any:
-    """Return the arguments of a tool call: an object if the value holds one, as JSON or as a Python literal.
+    """Return the arguments of a tool call; parse an object that is written as JSON or as a Python literal.
 
     LangChain's callbacks pass the arguments as ``input_str``, the text of a Python dict.
     """
@@ -62,7 +62,7 @@ def arguments_in(value: Any) -> Any:
 
 
 def tool_result(value: Any) -> ToolResult:
-    """Return what a tool returned, without the message that LangChain wraps around it."""
+    """Return the result of a tool; unwrap it from a LangChain message."""
     value = decoded(value)
     if isinstance(value, dict) and "output" in value and set(value) <= {"kwargs", "output", "tags", "metadata"}:
         value = decoded(value["output"])
@@ -100,7 +100,7 @@ def passages_in(value: Any) -> Passages:
     value = decoded(value)
     if isinstance(value, dict):
         lists = (each for each in value.values() if isinstance(each, list))
-        return next((found for each in lists if (found := passages_in(each))), [])
+        return next((passages for each in lists if (passages := passages_in(each))), [])
     if not isinstance(value, list) or not value:
         return []
     passages = [passage_of(item) for item in value]
@@ -108,18 +108,18 @@ def passages_in(value: Any) -> Passages:
 
 
 def passage_of(item: Any) -> dict[str, Any] | None:
-    """Return a passage ``{id, text, title, page, score}`` of what is known; None if the item has no text."""
+    """Return a passage with the known keys of ``{id, text, title, page, score}``; None if the item has no text."""
     item = decoded(item)
     if not isinstance(item, dict) or "role" in item or (item.get("type") == "text" and "id" not in item):
-        return None  # also a message, or a block of its content
+        return None  # a message, or a block of its content, is no passage
     fields: Mapping[str, Any] = item
     for inner in (item.get("kwargs") if "lc" in item else None, item.get("document")):
         fields = inner if isinstance(inner, dict) else fields
     text = next((fields[name] for name in TEXTS if isinstance(fields.get(name), str)), None)
     if text is None:
         return None
-    held = decoded(fields.get("metadata"))
-    metadata = held if isinstance(held, dict) else {}
+    decoded_metadata = decoded(fields.get("metadata"))
+    metadata = decoded_metadata if isinstance(decoded_metadata, dict) else {}
     return passage(
         text,
         (fields.get("id"), fields.get("doc_id"), metadata.get("id"), metadata.get("source")),
@@ -130,12 +130,12 @@ def passage_of(item: Any) -> dict[str, Any] | None:
 
 
 def passage(text: str | None, ids: Sequence[Any], score: Any, title: Any = None, page: Any = None) -> dict[str, Any]:
-    """Return a passage of what is known; without an id, its id is a hash of its text."""
+    """Return a passage with its known keys; without an id, its id is a hash of its text."""
     name = next((str(each) for each in ids if isinstance(each, (str, int)) and each != ""), None)
-    found: dict[str, Any] = {"id": content_id(text or "") if name is None else name}
+    result: dict[str, Any] = {"id": content_id(text or "") if name is None else name}
     if text is not None:
-        found["text"] = text
+        result["text"] = text
     if isinstance(score, (int, float)) and not isinstance(score, bool) and math.isfinite(score):
-        found["score"] = float(score)
+        result["score"] = float(score)
     names = {"title": title, "page": page}
-    return found | {key: value for key, value in names.items() if isinstance(value, str) and value not in ("", name)}
+    return result | {key: value for key, value in names.items() if isinstance(value, str) and value not in ("", name)}

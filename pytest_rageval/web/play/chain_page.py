@@ -49,9 +49,9 @@ class ChainPage:
             try:
                 edits = edits_of(Fields("the edits", {"edits": [*chain_draft.edits]}), "edits")
                 text = await asyncio.wrap_future(self._project.chain(name, ()))
-                values = parse_toml(text.raw, text.chain.shown)[1]
+                values = parse_toml(text.raw, text.chain.file_name)[1]
                 actions = [_card(each, chain_draft, edits) for each in action_values(text.chain, values)]
-                shown_name = text.chain.shown
+                shown_name = text.chain.file_name
             except RagEvalError as error:
                 problem = coded(error)
         draft = self._board.draft

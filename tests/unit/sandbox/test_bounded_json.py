@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.sandbox.bounded_json import NotJsonError, bounded
+from pytest_rageval.sandbox.bounded_json import NotJsonError, to_bounded_json
 
 MOST = 1 << 20
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -20,15 +20,15 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(s
 
 @given(VALUES)
 def test_json_values_are_unchanged(value: Any) -> None:
-    assert bounded(value, MOST, 50) == value
+    assert to_bounded_json(value, MOST, 50) == value
 
 
 @given(VALUES)
 def test_what_fits_has_about_the_size_of_its_json(value: Any) -> None:
     size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
-    assert bounded(value, 4 * size, 50) == value
+    assert to_bounded_json(value, 4 * size, 50) == value
     with pytest.raises(NotJsonError, match="is larger than"):
-        bounded([value, "x" * 4 * size], 4 * size, 50)
+        to_bounded_json([value, "x" * 4 * size], 4 * size, 50)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_fits_has_about_the_size_of_its_json(value: Any) -> None:
     ],
 )
 def test_what_json_lacks_becomes_the_nearest(value: object, turned: object) -> None:
-    assert bounded(value, MOST, 50) == turned
+    assert to_bounded_json(value, MOST, 50) == turned
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_json_lacks_becomes_the_nearest(value: object, turned: object) -> N
 )
 def test_what_cannot_cross_says_why(value: object, problem: str) -> None:
     with pytest.raises(NotJsonError) as caught:
-        bounded(value, MOST, 3)
+        to_bounded_json(value, MOST, 3)
     assert str(caught.value) == problem
 
 
@@ -70,4 +70,4 @@ def test_a_value_in_itself_is_too_deep() -> None:
     loop: list[object] = []
     loop.append(loop)
     with pytest.raises(NotJsonError, match="is nested more than 50 deep"):
-        bounded(loop, MOST, 50)
+        to_bounded_json(loop, MOST, 50)

@@ -16,7 +16,7 @@ from support.processes import process_table
 from support.processes.sandboxes import BACKENDS, opened
 from support.samples.escape_programs import ANY_VALUE, ROWS, SECRET, Row
 
-from pytest_rageval.sandbox.protocol import Limits, Ran, Sandbox
+from pytest_rageval.sandbox.protocol import Limits, ProgramResult, Sandbox
 
 LIMITS = Limits(seconds=1)
 MOST_SECONDS = 15
@@ -62,7 +62,7 @@ def content(folder: Path) -> dict[str, str]:
     return {str(path): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def ran_within_bounds(sandbox: Sandbox, others: set[int], row: Row, code: str) -> Ran:
+def ran_within_bounds(sandbox: Sandbox, others: set[int], row: Row, code: str) -> ProgramResult:
     """Run the row's program; it takes less than 15 s and little memory of ours, and leaves no process."""
     linux = process_table.is_listed()
     if linux:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_rageval.errors import DataError, UnknownNameError
-from pytest_rageval.systems.chains.chain_edits import ChainEdit, edited_chain
+from pytest_rageval.systems.chains.chain_edits import ChainEdit, edit_chain
 from pytest_rageval.toml_files import parse_toml
 
 CHAIN = '''# ours
@@ -39,7 +39,7 @@ answer = "{reply|strip}"
 
 
 def edited(*edits: ChainEdit, text: str = CHAIN) -> str:
-    return edited_chain(text.encode(), edits, "c.toml").decode()
+    return edit_chain(text.encode(), edits, "c.toml").decode()
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,18 @@ from typing import Any
 import pytest
 
 from pytest_rageval.model.case import Passage, Query
-from pytest_rageval.sandbox.protocol import Ran
+from pytest_rageval.sandbox.protocol import ProgramResult
 from pytest_rageval.systems.chains.chain_file import read_chain
 from pytest_rageval.systems.chains.preview import preview
 
 FOUND = '[[action]]\nname = "found"\ndo = "retrieve"\n'
 
 
-def evaluate(code: str, values: Mapping[str, Any]) -> Ran:
+def evaluate(code: str, values: Mapping[str, Any]) -> ProgramResult:
     """Stand for a sandbox: return what the expression reads."""
-    return Ran(error="ValueError: no") if code == "int(question)" else Ran(f"{code} of {dict(sorted(values.items()))}")
+    if code == "int(question)":
+        return ProgramResult(error="ValueError: no")
+    return ProgramResult(f"{code} of {dict(sorted(values.items()))}")
 
 
 def texts(folder: Path, text: str, query: Query | None = None, **options: Any) -> dict[str, str]:

@@ -21,7 +21,7 @@ from pytest_rageval.model.chat import Message
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.chains.system import ChainOptions, build, family, read
-from pytest_rageval.systems.embedded.player import EmbeddedModel
+from pytest_rageval.systems.embedded.model import EmbeddedModel
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.testing import ScriptedLLM

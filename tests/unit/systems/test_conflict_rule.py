@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.systems.conflict import COMPARED, Sentence, contradict
+from pytest_rageval.systems.conflict import MAX_SENTENCES, Sentence, contradict
 from pytest_rageval.systems.question import asks_for_number, content_terms, terms
 
 
@@ -70,7 +70,7 @@ def test_a_long_span_is_not_a_contradiction() -> None:
 
 def test_only_the_best_sentences_are_compared() -> None:
     one, other = "The Alpine railway opened in 1911.", "The Alpine railway opened in 1923."
-    fillers = [f"filler {'word ' * i}" for i in range(COMPARED - 1)]
+    fillers = [f"filler {'word ' * i}" for i in range(MAX_SENTENCES - 1)]
     assert not conflict(WHEN, one, *fillers, other)
     assert conflict(WHEN, one, *fillers[1:], other)
 

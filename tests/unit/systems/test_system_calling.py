@@ -8,7 +8,7 @@ import pytest
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Query
-from pytest_rageval.systems.calling import checked, is_async, system_name
+from pytest_rageval.systems.calling import is_async, system_name, to_answer
 
 
 def plain(query: Query) -> str:
@@ -64,13 +64,13 @@ def test_a_system_has_a_name(system: object, name: str) -> None:
 
 
 def test_a_string_becomes_an_answer() -> None:
-    assert checked("", "s") == Answer("")
-    assert checked("Paris", "s") == Answer("Paris")
+    assert to_answer("", "s") == Answer("")
+    assert to_answer("Paris", "s") == Answer("Paris")
 
 
 def test_an_answer_is_unchanged() -> None:
     answer = Answer("Paris", abstained=False)
-    assert checked(answer, "s") is answer
+    assert to_answer(answer, "s") is answer
 
 
 @pytest.mark.parametrize(
@@ -79,25 +79,25 @@ def test_an_answer_is_unchanged() -> None:
 )
 def test_anything_else_names_the_system_and_what_it_returned(value: object, shown: str) -> None:
     with pytest.raises(SystemContractError) as caught:
-        checked(value, "answer")
+        to_answer(value, "answer")
     assert str(caught.value) == f"rag_system 'answer' returned {shown}; it must return a str or an Answer"
 
 
 def test_an_answer_without_a_string_as_text_is_refused() -> None:
     with pytest.raises(SystemContractError, match="returned an Answer whose text is None; the text must be a str"):
-        checked(Answer(cast("str", None)), "answer")
+        to_answer(Answer(cast("str", None)), "answer")
 
 
 def test_a_missing_async_is_reported_without_a_warning() -> None:
     with pytest.raises(
         SystemContractError, match=r"returned coroutine <coroutine object coroutine>.* declare it with async"
     ):
-        checked(coroutine(Query("q")), "answer")
+        to_answer(coroutine(Query("q")), "answer")
 
 
 def test_a_long_or_hostile_value_is_shown_short_and_inert() -> None:
     with pytest.raises(SystemContractError) as caught:
-        checked(["\u202e\x1b[31m" + "x" * 1000], "answer")
+        to_answer(["\u202e\x1b[31m" + "x" * 1000], "answer")
     message = str(caught.value)
     assert message.isprintable()
     assert len(message) < 200

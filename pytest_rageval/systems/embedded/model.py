@@ -20,13 +20,13 @@ __all__ = ["EmbeddedModel"]
 
 
 class EmbeddedModel:
-    """A `ChatModel` without a key. It reads `TURN`, and never the texts of the messages.
+    """A `ChatModel` that needs no API key. It reads `TURN`, and never the texts of the messages.
 
     A call costs nothing, and its tokens are unknown.
 
     Attributes:
         name: the name in ``rag_model``.
-        computes_here: whether asking it again costs nothing.
+        computes_here: whether it runs on this machine, so a repeated call costs nothing.
     """
 
     name = EMBEDDED
@@ -36,34 +36,38 @@ class EmbeddedModel:
         """Return the reply to a request of a built-in system.
 
         Raises:
-            ModelError: the request comes from elsewhere.
+            ModelError: the request does not come from a built-in agent or chain.
         """
         turn = TURN.get()
-        player = _PLAYERS.get(turn.dialect) if turn is not None else None
-        if turn is None or player is None:
+        reply_to = _REPLY_FUNCTIONS.get(turn.dialect) if turn is not None else None
+        if turn is None or reply_to is None:
             raise ModelError("bad_request", "the model embedded answers only the built-in agents and chains")
-        return player(turn)
+        return reply_to(turn)
 
 
 def _answer(turn: Turn) -> Completion:
-    """Return what the embedded reader answers from the passages; without passages, the question itself."""
+    """Return the answer of `extractive` from the passages; without passages, the question itself."""
     if turn.passages is None:
         return _reply(turn.question)
     return _reply(extractive(Query(turn.question, turn.passages, (), turn.language, "")).text)
 
 
 def _react(turn: Turn) -> Completion:
-    """Return a thought and an action. It is JSON if brackets would cut the text, or give it to another parameter."""
+    """Return a thought and an action.
+
+    The action is JSON if brackets would cut the text, or would pass it to another parameter.
+    """
     move = next_move(turn)
     name = move.tool or turn.finish
-    said = f"{name}[{move.text}]"
-    if not move.is_first or read_action(said) != Action(name, move.text):
-        said = json.dumps({"name": name, "arguments": {move.parameter or "answer": move.text}}, ensure_ascii=False)
-    return _reply(f"{move.thought}\nAction {len(turn.uses) + 1}: {said}")
+    action_text = f"{name}[{move.text}]"
+    if not move.is_first or read_action(action_text) != Action(name, move.text):
+        arguments = {move.parameter or "answer": move.text}
+        action_text = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
+    return _reply(f"{move.thought}\nAction {len(turn.uses) + 1}: {action_text}")
 
 
 def _tools(turn: Turn) -> Completion:
-    """Return a call of a tool; the answer is plain text, or a call of the tool that ends the run."""
+    """Return a call of a tool, or the answer: as plain text, or as a call of the tool that ends the run."""
     move = next_move(turn)
     name = move.tool or turn.finish
     if not name:
@@ -78,7 +82,7 @@ def _reply(text: str) -> Completion:
     return Completion(text, Usage(cost_usd=0.0), "stop", EMBEDDED)
 
 
-_PLAYERS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType(
+_REPLY_FUNCTIONS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType(
     {"answer": _answer, "react": _react, "tools": _tools, "program": lambda turn: _reply(write_program(turn))}
 )
-"""Dialect of a request -> its player."""
+"""Dialect of a request -> the function that replies to it."""

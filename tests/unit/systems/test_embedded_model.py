@@ -16,8 +16,8 @@ from pytest_rageval.errors import ModelError
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.chat import Completion
 from pytest_rageval.model.phrases import REJECTION_SENTENCE
+from pytest_rageval.systems.embedded.model import EmbeddedModel
 from pytest_rageval.systems.embedded.names import names_in
-from pytest_rageval.systems.embedded.player import EmbeddedModel
 from pytest_rageval.systems.embedded.turn import TURN, ToolUse, Turn
 from pytest_rageval.trace.actions import read_action
 
