@@ -206,6 +206,25 @@ def test_systems_without_costs_need_no_partial_budget(own: Project, args: tuple[
     assert "not seen" not in run.text
 
 
+@pytest.mark.parametrize("body", ['raise RuntimeError("down")', "return None"])
+def test_a_system_that_always_fails_has_an_unknown_cost(own: Project, body: str) -> None:
+    own.file("own.py", f"def silent(query):\n    {body}\n")
+    run = own.run("--rag-system", "own:silent")
+    assert run.status == 1
+    assert ", cost unknown" in run.prose
+    assert run.results["usage"]["cost_usd"] is None
+
+
+@pytest.mark.parametrize(
+    "args", [("-o", "rag_model=openai/m"), ("-o", "rag_record_http=a.b"), ("--rag-record-mode", "once")]
+)
+def test_a_system_that_is_not_seen_has_an_unknown_cost_beside_any_setting(own: Project, args: tuple[str, ...]) -> None:
+    run = own.run("--rag-system", "own:silent", *args)
+    assert ", cost unknown" in run.prose
+    assert "$0" not in run.prose
+    assert ", $0" in own.run("--rag-system", "extractive", *args).prose
+
+
 def test_a_partial_budget_without_a_budget_is_refused(own: Project) -> None:
     assert refused(own, "--rag-budget-partial") == (
         "--rag-budget-partial has no budget to bound; give --rag-budget-usd too"
