@@ -12,8 +12,8 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.trace.steps import END, is_cut_short, is_timing, model_calls, tool_calls
 
 __all__ = [
-    "CALLS", "LATENCY", "USED", "all_replayed", "amount", "answered", "calls_in_trace", "calls_of", "is_replayed",
-    "used",
+    "CALLS", "LATENCY", "UNMEASURED", "USED", "all_replayed", "amount", "answered", "calls_in_trace", "calls_of",
+    "is_replayed", "is_unmeasured", "used",
 ]  # fmt: skip
 
 USED = {
@@ -25,6 +25,9 @@ USED = {
     "tool_calls": (),
 }
 """The pseudo-metrics of usage -> the fields of `Usage` that they sum; none for `CALLS`."""
+
+UNMEASURED = Calls(prompt_tokens=None, completion_tokens=None, cost_usd=None, spent_usd=None)
+"""The calls of a system of which none was seen."""
 
 CALLS = ("model_calls", "tool_calls")
 """The pseudo-metrics that count steps of the trace; a cell has their mean."""
@@ -99,6 +102,15 @@ def is_replayed(outcome: Outcome) -> bool:
     calls = outcome.calls
     no_call = calls is not None and (calls.replayed > 0 or calls.attempts == 0)
     return no_call and used("latency_p50", outcome) is None
+
+
+def is_unmeasured(outcome: Outcome) -> bool:
+    """Return whether a system was asked that may call models directly, and none of its calls was seen or reported."""
+    if outcome.status == "skipped" or outcome.error_type in ("setup_error", "system_build"):
+        return False
+    if answered([outcome]) and is_replayed(outcome):
+        return False
+    return not (outcome.calls is not None and outcome.calls.calls) and used("cost_usd", outcome) is None
 
 
 def calls_of(outcomes: Iterable[Outcome], unclaimed: Calls) -> Calls:

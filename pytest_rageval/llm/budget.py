@@ -16,6 +16,9 @@ from pytest_rageval.errors import ModelError
 
 __all__ = ["Budget"]
 
+MORE = "raise --rag-budget-usd, and go on with --rag-resume"
+"""What to do when a budget is used up."""
+
 POLL_S = 0.0002
 """Seconds between two checks of a lock; processes hold it for about as long."""
 
@@ -121,7 +124,7 @@ class Budget:
             spent = purse["spent"]
         if spent and round(spent, DIGITS) >= self.limit_usd:
             problem = f"the budget of ${self.limit_usd:,.6g} is spent: calls and answers so far cost ${spent:,.6g}"
-            raise ModelError("budget", f"{problem}; raise --rag-budget-usd", attempts=0)
+            raise ModelError("budget", f"{problem}; {MORE}", attempts=0)
 
     def _purse_without(self, most_usd: float) -> dict[str, float] | None:
         """Reserve and return None, or return the state that lacks the money now; raise if it always will."""
@@ -140,8 +143,7 @@ class Budget:
     def _refused(self, most_usd: float, purse: Mapping[str, float]) -> ModelError:
         self._refusal = (
             f"the budget of ${self.limit_usd:,.6g} would be passed by a call that may cost ${most_usd:,.6g}, "
-            f"with ${purse['spent']:,.6g} spent and ${purse['reserved']:,.6g} reserved for calls in flight; "
-            "raise --rag-budget-usd"
+            f"with ${purse['spent']:,.6g} spent and ${purse['reserved']:,.6g} reserved for calls in flight; {MORE}"
         )
         return ModelError("budget", self._refusal, attempts=0)
 

@@ -32,7 +32,8 @@ def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial:
     """
     if collected.unseen and not partial:
         shown = few_of(tuple(collected.unseen.values()), 3)
-        how = "ask the model of the fixture rag_llm, or give --rag-budget-partial to bound only what is seen"
+        how = "name the hosts that it asks in rag_record_http, ask the model of the fixture rag_llm, or give"
+        how += " --rag-budget-partial to bound only what is seen"
         raise SettingError(f"--rag-budget-usd: {UNSEEN}: {shown} may ask models directly; {how}", code="RAG413")
     models: dict[tuple[str, str], None] = {}
     for plan in planned_of(collected, first_items(items), asking=True):

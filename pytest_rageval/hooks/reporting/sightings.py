@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,6 +49,9 @@ def sent_by(output: Mapping[str, Any]) -> Sightings:
 def note_unsighted(run: Run, sightings: Sightings, options: Options) -> bool:
     """Warn if no call of the user's systems was seen; return whether the session must fail for it."""
     limits = Limits(options.record_mode, budget=options.budget_usd is not None, partial=options.budget_partial)
-    note, fails = unsighted(run.plan.unseen.direct, sightings, run.ordered(), limits)
+    direct = run.plan.unseen.direct
+    note, fails = unsighted(direct, sightings, run.ordered(), limits)
     run.plan.notes += (note,) if note else ()
+    silent = {} if sightings.requests else {name: shown for name, shown in direct.items() if name not in sightings.seen}
+    run.plan.unseen = replace(run.plan.unseen, direct=silent)  # the calls of the others are counted
     return fails

@@ -18,7 +18,7 @@ from pytest_rageval.analysis.people.bias import JudgeBias
 from pytest_rageval.analysis.people.local_use import LocalUse
 from pytest_rageval.analysis.people.trust import Trust
 from pytest_rageval.analysis.repeats import Repeats
-from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.analysis.usage import UNMEASURED, calls_of, is_unmeasured
 from pytest_rageval.analysis.variants import STABLE, originals, stable_scores
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome, encode_outcome, without_texts
@@ -263,8 +263,12 @@ class Run:
         return value
 
     def calls(self) -> Calls:
-        """Return the model calls of the whole session."""
-        return calls_of(self.ordered(), self.unclaimed)
+        """Return the model calls of the whole session; their usage is unknown if those of a system were not seen."""
+        total, direct = calls_of(self.ordered(), self.unclaimed), self.plan.unseen.direct
+        is_unknown = not total.cost_usd and any(
+            is_unmeasured(each) for each in self.outcomes.values() if each.system in direct
+        )
+        return total + UNMEASURED if is_unknown else total
 
     def _against(self, earlier: Snapshot) -> Against:
         """Return what baseline gates compare with."""

@@ -98,9 +98,10 @@ def _figures(run: Run, around: Surroundings) -> str:
     if around.seconds is not None:
         parts.append(f"{around.seconds / 60:.0f} min" if around.seconds >= 120 else f"{around.seconds:.1f} s")
     calls = run.calls()
-    cost = 0.0 if not calls.calls else calls.cost_usd
+    cost = calls.cost_usd
     least = "at least " if calls.on_their_way else ""
-    parts.append("cost unknown" if cost is None else f"{least}{dollars(cost)}")
+    now = f" (spent now {dollars(calls.spent_usd)})" if calls.spent_usd is not None and calls.spent_usd != cost else ""
+    parts.append("cost unknown" if cost is None else f"{least}{dollars(cost)}{now}")
     return ", ".join(parts)
 
 

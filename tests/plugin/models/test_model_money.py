@@ -81,7 +81,7 @@ def test_a_budget_stops_before_it_is_passed(
             assert outcome["error"].startswith(
                 "the budget of $0.55 would be passed by a call that may cost $0.1, with $0."
             )
-            assert outcome["error"].endswith("raise --rag-budget-usd")
+            assert outcome["error"].endswith("raise --rag-budget-usd, and go on with --rag-resume")
     assert {gate["status"] for gate in run.results["gates"]} == {"failed"}
     run.said(
         "11 cases were not asked: the budget of $0.55 would be passed by a call *",

@@ -125,8 +125,9 @@ def test_a_budget_that_does_not_see_the_calls_is_refused(
     own: Project, conftest: str, args: tuple[str, ...], shown: str
 ) -> None:
     own.file("conftest.py", conftest)
-    sentence = f"--rag-budget-usd: your system's calls are not seen: {shown} may ask models directly; ask the model of"
-    how = "the fixture rag_llm, or give --rag-budget-partial to bound only what is seen"
+    sentence = f"--rag-budget-usd: your system's calls are not seen: {shown} may ask models directly; name the hosts"
+    how = "that it asks in rag_record_http, ask the model of the fixture rag_llm, or give --rag-budget-partial to "
+    how += "bound only what is seen"
     assert refused(own, "--rag-budget-usd", "1", *args) == f"{sentence} {how}"
 
 
@@ -144,7 +145,8 @@ def test_a_partial_budget_counts_what_answers_report(own: Project, system: str) 
     assert sorted(run.statuses.values()) == ["scored", "scored", "skipped", "skipped"]
     assert run.results["usage"]["spent_usd"] == pytest.approx(0.2)
     (error,) = {outcome["error"] for outcome in run.results["outcomes"] if outcome["status"] == "skipped"}
-    assert error == "the budget of $0.2 is spent: calls and answers so far cost $0.2; raise --rag-budget-usd"
+    spent = "the budget of $0.2 is spent: calls and answers so far cost $0.2"
+    assert error == f"{spent}; raise --rag-budget-usd, and go on with --rag-resume"
     assert "the budget bounded only what is seen: it counted what answers of" in run.prose
 
 
@@ -204,6 +206,25 @@ def test_systems_without_costs_need_no_partial_budget(own: Project, args: tuple[
     run = own.run("--rag-budget-usd", "1", *args)
     assert (run.status, run.statuses) == (0, {"q00": "scored"}), run.text
     assert "not seen" not in run.text
+
+
+@pytest.mark.parametrize("body", ['raise RuntimeError("down")', "return None"])
+def test_a_system_that_always_fails_has_an_unknown_cost(own: Project, body: str) -> None:
+    own.file("own.py", f"def silent(query):\n    {body}\n")
+    run = own.run("--rag-system", "own:silent")
+    assert run.status == 1
+    assert ", cost unknown" in run.prose
+    assert run.results["usage"]["cost_usd"] is None
+
+
+@pytest.mark.parametrize(
+    "args", [("-o", "rag_model=openai/m"), ("-o", "rag_record_http=a.b"), ("--rag-record-mode", "once")]
+)
+def test_a_system_that_is_not_seen_has_an_unknown_cost_beside_any_setting(own: Project, args: tuple[str, ...]) -> None:
+    run = own.run("--rag-system", "own:silent", *args)
+    assert ", cost unknown" in run.prose
+    assert "$0" not in run.prose
+    assert ", $0" in own.run("--rag-system", "extractive", *args).prose
 
 
 def test_a_partial_budget_without_a_budget_is_refused(own: Project) -> None:

@@ -87,6 +87,7 @@ def test_what_was_recorded_once_replays_without_the_server(project: Project, ser
     again = project.run("-v", "-n2", "--rag-record-mode", "none")
     assert (again.status, server.requests) == (0, []), again.text
     again.said("model calls: 6 (6 replayed), 0 attempts *", "*spent now $0*")
+    assert "(spent now $0)" in project.run("--rag-record-mode", "none").prose
     for case_id, outcome in again.outcomes.items():
         before = first.outcomes[case_id]["calls"]
         assert outcome["calls"] == {**before, "replayed": 1, "attempts": 0, "spent_usd": 0.0}

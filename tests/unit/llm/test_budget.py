@@ -77,7 +77,7 @@ def test_once_refused_every_later_call_is(path: Path) -> None:
     message = refusal(budget, 1.5)
     assert message == (
         "the budget of $1 would be passed by a call that may cost $1.5, with $0 spent and $0 reserved for calls in "
-        "flight; raise --rag-budget-usd"
+        "flight; raise --rag-budget-usd, and go on with --rag-resume"
     )
     assert refusal(budget, 0.01) == message
 
