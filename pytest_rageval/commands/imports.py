@@ -97,7 +97,7 @@ def _targets(imported: ImportResult, out: Path | None, request: ImportRequest) -
         from pytest_rageval.systems.chains.chain_file import read_chain
 
         path = out or Path(f"{request.paths[0].stem}.toml")
-        load = partial(read_chain, shown=f"{shown_path(request.paths[0])} as a chain")
+        load = partial(read_chain, file_name=f"{shown_path(request.paths[0])} as a chain")
         return [_Target(path, counted(imported.rows, "action"), [imported.chain], load)]
     if imported.scores:
         return [_of_rows("scores", out or Path("scores.jsonl"), imported.scores, imported.rows, read_records)]

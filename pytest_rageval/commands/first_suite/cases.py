@@ -100,7 +100,7 @@ def cases_of(path: Path, folder: Path) -> Cases:
     if result.answers:
         use = f"rageval import table {shown_path(path)}"
         lines += (f"{counted(len(result.answers), 'recorded answer')} not used; `{use}` writes them for --rag-answers",)
-    return _not_empty(path, Cases(result.cases, None, lines, result.lost), *result.left[:1])
+    return _not_empty(path, Cases(result.cases, None, lines, result.lost), *result.skipped[:1])
 
 
 def _not_empty(path: Path, cases: Cases, *skipped_rows: tuple[str, str]) -> Cases:

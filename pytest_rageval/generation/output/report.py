@@ -37,7 +37,7 @@ def report_of(material: Material, drafts: Sequence[Draft], sets: Sets) -> str:
     """Return the text of report.md."""
     sections: Registry[ReportSection] = Registry("section of the report", SECTIONS)
     counts = Counter(draft.state for draft in drafts)
-    waiting_text = f", {counts['waiting_text']:,} waiting" if counts["waiting"] else ""
+    waiting_text = f", {counts['waiting']:,} waiting" if counts["waiting"] else ""
     lines = [
         "# Generated cases",
         "",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.report.run.plan import Plan
 
-__all__ = ["default_system", "note_similar_fixture", "other_system_text"]
+__all__ = ["default_system", "note_similar_fixture", "other_system_notes"]
 
 
 def note_similar_fixture(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
@@ -31,12 +31,12 @@ def default_system(entries: Iterable[Entry]) -> str:
     return next((entry.responder.name for entry in entries if entry.responder.default), "")
 
 
-def other_system_text(baseline: Snapshot | None, plan: Plan, systems: Collection[str]) -> str:
-    """Return a warning if the session has one system and the baseline has one other; "" if they can be compared."""
+def other_system_notes(baseline: Snapshot | None, plan: Plan, systems: Collection[str]) -> tuple[str, ...]:
+    """Return a warning if the session has one system and the baseline has one other; none if they can be compared."""
     if baseline is None or plan.updates:
-        return ""
+        return ()
     held = {case.system for case in baseline.cases if not plan.narrowed or case.testbed in plan.testbeds}
     if not len(held) == len(systems) == 1 or held == {*systems}:
-        return ""
+        return ()
     other, system = *held, *systems
-    return f"the baseline holds {other}, and {system} answers here: their differences are those of two systems"
+    return (f"the baseline holds {other}, and {system} answers here: their differences are those of two systems",)

@@ -15,7 +15,7 @@ from pytest_rageval.hooks.collect.selection import left_out
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.collect.testbed import Entry, Testbed
 from pytest_rageval.hooks.prepare.baseline_cases import deselected_of_baseline
-from pytest_rageval.hooks.prepare.default_system import default_system, other_system_text
+from pytest_rageval.hooks.prepare.default_system import default_system, other_system_notes
 from pytest_rageval.hooks.prepare.recorded_answers import unused_answers
 from pytest_rageval.hooks.prepare.run_settings import testbed_settings
 from pytest_rageval.model.case import Case
@@ -80,9 +80,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.min_compared, plan.deselected = setting.min_compared, deselected_of_baseline(collected, chosen)
     plan.alpha_per, plan.unseen = setting.alpha_per, Unseen(collected.unseen, direct=collected.direct)
     plan.default_system = default_system(nodes.values())
-    systems = {collected.entries[ordinal].responder.name for ordinal in chosen}
-    if other := other_system_text(collected.baseline, plan, systems):
-        plan.notes += (other,)
+    plan.notes += other_system_notes(collected.baseline, plan, {collected.entries[at].responder.name for at in chosen})
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())

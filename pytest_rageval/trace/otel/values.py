@@ -100,7 +100,7 @@ def passages_in(value: Any) -> Passages:
     value = decoded(value)
     if isinstance(value, dict):
         lists = (each for each in value.values() if isinstance(each, list))
-        return next((passages for each in lists if (passages := passages_in(each))), [])
+        return next((nested for each in lists if (nested := passages_in(each))), [])
     if not isinstance(value, list) or not value:
         return []
     passages = [passage_of(item) for item in value]
