@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from pytest_rageval.errors import SettingError, short_repr
 
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.playing.project import PlayProject
+
 __all__ = ["add_to"]
+
+LOOK_S = 0.05
+"""Seconds between two looks whether the project is read."""
 
 DESCRIPTION = """\
 Ask the system of this project on a local page: any question, a case of the tests, or a case of a stored run; leave
@@ -51,11 +60,29 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     _check_dataset(arguments.dataset, root)
     project = PlayProject(PlayOrder(arguments.chain, tuple(arguments.system), arguments.dataset))
     site = play_site(project, root, _first_page(arguments))
+    begin = partial(_start, project, root, arguments.run, arguments.case)
     try:
-        serve(site, port=arguments.port, open_browser=not arguments.no_browser, begin=project.start)
+        serve(site, port=arguments.port, open_browser=not arguments.no_browser, begin=begin)
     finally:
         project.close()
     yield from ()
+
+
+def _start(project: PlayProject, root: Path, run: str | None, case: str | None) -> None:
+    """Start reading the project; raise `UnknownNameError` if ``--case`` names no case of the run or of the tests.
+
+    Why a project cannot be read is on the page.
+    """
+    from pytest_rageval.web.play.stored_cases import StoredCases
+
+    if run is not None and case is not None:
+        StoredCases(root).case(run, case)
+    project.start()
+    if run is None and case is not None:
+        while not (project.ready or project.problem):
+            time.sleep(LOOK_S)
+        if project.ready:
+            project.case(case)
 
 
 def _check_dataset(dataset: str | None, root: Path) -> None:

@@ -157,6 +157,8 @@ def report(value: str | None, place: Place) -> Path | None:
         raise SettingError(f"{place.name} names no file; name one")
     if (place.folder / value).is_dir():
         raise SettingError(f"{place.name} names the directory {short_repr(value)}; name a file")
+    if value == "-":
+        raise SettingError(f"{place.name} names '-', and pytest writes to stdout itself; name a file, or ./-")
     return place.folder / value
 
 

@@ -78,6 +78,10 @@ def test_a_report_that_cannot_be_written_fails_a_session_that_would_have_passed(
     refused = project.run("--rag-markdown", "folder")
     assert refused.status == 4
     assert "--rag-markdown names the directory 'folder'; name a file" in refused.result.stderr.str()
+    refused = project.run("--rag-markdown", "-")
+    assert refused.status == 4
+    assert "--rag-markdown names '-', and pytest writes to stdout itself; name a file" in refused.result.stderr.str()
+    assert not (project.path / "-").exists()
 
 
 def test_markdown_is_appended_to_the_github_step_summary(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,14 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import httpx
 import pytest
-from support.projects.play_project import PlayPage, play_project
+from support.projects.play_project import PlayPage, play_project, run_tests
 from support.servers.openai_server import OpenAIServer
 from support.servers.page_process import PLAY, start_page
 
@@ -27,6 +28,17 @@ needs_proc = pytest.mark.skipif(not Path("/proc/net/tcp").is_file(), reason="thi
 
 def plain(page: str) -> str:
     return re.sub("<.*?>", "", page)
+
+
+def test_a_case_that_does_not_exist_ends_the_command_at_once(tmp_path: Path) -> None:
+    project = play_project(tmp_path)
+    run_tests(project)
+    for args in ((), ("--run", "latest")):
+        command = [sys.executable, *PLAY, "--case", "nosuch", *args]
+        ended = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
+        assert (ended.returncode, ended.stdout.strip()) == (2, "")
+        assert ended.stderr.startswith("rageval: unknown case 'nosuch'; known: ")
+        assert ended.stderr.count("\n") == 1
 
 
 def test_without_the_cookie_or_from_elsewhere_nothing_is_asked(play: PlayPage) -> None:
