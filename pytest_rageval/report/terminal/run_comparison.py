@@ -111,8 +111,8 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
     yield from table(["", *names], columns, width)
     if any(unchanged):
         which = "" if all(unchanged) else f" of {names[unchanged.index(True)]}"
-        bound = f"changing{which}: an upper bound of the share of {what} that change by chance, because none changed here"
-        yield from wrap(Line(bound), width)
+        bound = f"an upper bound of the share of {what} that change by chance, because none changed here"
+        yield from wrap(Line(f"changing{which}: {bound}"), width)
 
 
 def _head(snapshot: Snapshot) -> str:
