@@ -63,16 +63,18 @@ class DataError(RagEvalError):
 
 
 class UnknownNameError(SettingError):
-    """A name is not registered; the message suggests the nearest known name."""
+    """A name is not registered; the message suggests ``meant``, else the nearest known name."""
 
     code = "RAG102"
 
-    def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "", meant: str = "") -> None:
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
+        self.meant = meant
         prefix = f"{where}: " if where else ""
-        super().__init__(f"{prefix}unknown {kind} {short_repr(name)}; {did_you_mean(str(name), self.known)}")
+        hint = f"did you mean {meant!r}?" if meant else did_you_mean(str(name), self.known)
+        super().__init__(f"{prefix}unknown {kind} {short_repr(name)}; {hint}")
 
 
 class SystemContractError(RagEvalError):
@@ -174,13 +176,22 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     names = sorted(known)
     folded = {each.casefold(): each for each in names}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    wanted = name.casefold()
+    near = difflib.get_close_matches(wanted, folded, n=3, cutoff=0.6)
+    near = [each for each in near if each[:1] == wanted[:1] or wanted in each or _is_close(wanted, each)]
     if near:
         return f"did you mean {folded[near[0]]!r}?"
     if not names:
         return "none is known here"
     more = f" and {len(names) - 10:,} more" if len(names) > 100 else ""  # the cases of a run, not a registry
     return f"known: {ascii_safe(', '.join(names[:10] if more else names))}{more}"
+
+
+def _is_close(name: str, other: str) -> bool:
+    """Return whether two names are so close that one may be a misspelling of the other."""
+    import difflib
+
+    return difflib.SequenceMatcher(None, other, name).ratio() >= 0.7
 
 
 def short_repr(value: object, limit: int = 60) -> str:

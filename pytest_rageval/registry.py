@@ -31,6 +31,8 @@ class Registry(Generic[T]):
         families: head -> ``"module:attribute"`` of the function ``(name, head, get) -> value``, or the
             ``"module:attribute"`` of such a mapping. ``get`` is the method of this registry. The head is the part of a
             name before ``@`` or ``:``, or the whole name.
+        others: names of other tools, in lower case -> name here, for suggestions; or the ``"module:attribute"`` of such
+            a mapping.
         check: returns the problem of a value in a few words, or None.
     """
 
@@ -40,11 +42,13 @@ class Registry(Generic[T]):
         builtin: Mapping[str, str] | str = MappingProxyType({}),
         check: Callable[[str, object], str | None] = lambda name, value: None,
         families: Mapping[str, str] | str = MappingProxyType({}),
+        others: Mapping[str, str] | str = MappingProxyType({}),
     ) -> None:
         self.kind = kind
         self._check = check
         self._builtin = builtin
         self._families = families
+        self._others = others
         self._values: dict[str, T] = {}
 
     def register(self, name: str, value: T) -> None:
@@ -70,11 +74,18 @@ class Registry(Generic[T]):
         """Return the value that the family of ``name`` makes."""
         head, mark, argument = _parts(name)
         if head not in self._heads:
-            raise UnknownNameError(self.kind, name, {*self, *(f"{h}{mark}{argument}" for h in self._heads)}, where)
+            known = {*self, *(f"{h}{mark}{argument}" for h in self._heads)}
+            raise UnknownNameError(self.kind, name, known, where, self._meant(head, mark, argument))
         try:
             return cast("T", _import(self._heads[head])(name, head, self.get))
         except SettingError as error:
             raise SettingError(f"{where}: {error}" if where else str(error)) from error
+
+    def _meant(self, head: str, mark: str, argument: str) -> str:
+        """Return the name here for one of another tool, with the same argument; "" if there is none."""
+        other = _table(self._others).get(head.casefold(), "")
+        family = _parts(other)[0]
+        return f"{family}{mark}{argument}" if family in self._heads and mark == "@" else other
 
     @property
     def _lazy(self) -> Mapping[str, str]:

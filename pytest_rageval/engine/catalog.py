@@ -55,7 +55,10 @@ class _Metrics(Registry[Any]):
     """The registry of metrics; it knows that judges of pairs are none."""
 
     def __init__(self, pair_judges: Registry[PromptedJudge]) -> None:
-        super().__init__("metric", "pytest_rageval.metrics:BUILTIN", _metric_problem, "pytest_rageval.metrics:FAMILIES")
+        package = "pytest_rageval.metrics"
+        super().__init__(
+            "metric", f"{package}:BUILTIN", _metric_problem, f"{package}:FAMILIES", f"{package}:OTHER_NAMES"
+        )
         self._pair_judges = pair_judges
 
     def get(self, name: str, where: str = "") -> Metric:

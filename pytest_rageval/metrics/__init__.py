@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BUILTIN", "FAMILIES"]
+__all__ = ["BUILTIN", "FAMILIES", "OTHER_NAMES"]
 
 BUILTIN: dict[str, str] = {
     "accuracy": "pytest_rageval.metrics.answers.containment:ACCURACY",
@@ -68,3 +68,15 @@ FAMILIES: dict[str, str] = {
     "people": "pytest_rageval.metrics.judges.people:people_metric",
 }
 """Family (the part of a metric's name before ``@`` or ``:``) -> import path of the function that makes its metrics."""
+
+OTHER_NAMES: dict[str, str] = {
+    "f1": "token_f1",
+    "hit": "Success@5",
+    "hit_rate": "Success@5",
+    "hits": "Success@5",
+    "map": "AP",
+    "mrr": "RR",
+    "precision": "P@5",
+    "recall": "R@5",
+}
+"""What other tools call a metric, in lower case -> its name here, for suggestions."""

@@ -28,9 +28,11 @@ def test_the_generated_reference_is_up_to_date() -> None:
 
 def test_every_page_is_linked_from_the_index() -> None:
     docs = ROOT / "docs"
-    linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", (docs / "index.md").read_text(encoding="utf-8")))
+    text = (docs / "index.md").read_text(encoding="utf-8")
     pages = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")} - {"index.md"}
-    assert linked == pages
+    assert set(re.findall(r"\]\(([\w/-]+\.md)\)", text)) == pages
+    listed = re.findall(r"^- \[.*\]\(([\w/-]+\.md)\)", text, re.MULTILINE)
+    assert [page for page in listed if listed.count(page) > 1] == []
 
 
 def test_every_option_and_setting_is_in_the_reference() -> None:

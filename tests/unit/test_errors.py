@@ -128,3 +128,16 @@ def test_a_deeply_nested_value_has_a_text() -> None:
     assert len(shown) <= 60
     while value:  # a list this deep is taken apart from the outside
         value = value.pop()  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("acuracy", "did you mean 'accuracy'?"),
+        ("tokens", "did you mean 'prompt_tokens'?"),
+        ("bleu", "known: accuracy, prompt_tokens, stable"),
+        ("", "known: accuracy, prompt_tokens, stable"),
+    ],
+)
+def test_a_suggestion_is_near(name: str, hint: str) -> None:
+    assert did_you_mean(name, ["accuracy", "prompt_tokens", "stable"]) == hint

@@ -96,7 +96,8 @@ def _compute_for(collected: Collected, gate: Gate, where: str) -> None:
         _compute(collected, gate.metric, where)
     except UnknownNameError as error:
         known = [*error.known, *PSEUDO_METRICS]
-        raise UnknownNameError("metric", gate.metric, known, f"{where}: gate {short_repr(str(gate))}") from None
+        place = f"{where}: gate {short_repr(str(gate))}"
+        raise UnknownNameError("metric", gate.metric, known, place, error.meant) from None
 
 
 def _is_standing(collected: Collected, where: str) -> bool:

@@ -78,7 +78,7 @@ def write_parquet(table: OutcomeTable, path: Path) -> None:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise MissingDependencyError("--parquet", "parquet") from error
+        raise MissingDependencyError("--as parquet", "parquet") from error
 
     types = {"text": pyarrow.string(), "float": pyarrow.float64(), "int": pyarrow.int64()}
     arrays = [

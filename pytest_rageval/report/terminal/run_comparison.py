@@ -105,8 +105,14 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
     ]
     yield Line("")
     what = "independent units" if dependent else "cases"
-    yield Line(f"{what} that a drop of {drop:g} needs to be found with 80 % power, if as many change by chance as here")
+    unchanged = [not each.compared.broken and not each.compared.fixed for each in plan]
+    share = "if at most this share changes by chance" if all(unchanged) else "if as many change by chance as here"
+    yield Line(f"{what} that a drop of {drop:g} needs to be found with 80 % power, {share}")
     yield from table(["", *names], columns, width)
+    if any(unchanged):
+        which = "" if all(unchanged) else f" of {names[unchanged.index(True)]}"
+        bound = f"an upper bound of the share of {what} that change by chance, because none changed here"
+        yield from wrap(Line(f"changing{which}: {bound}"), width)
 
 
 def _head(snapshot: Snapshot) -> str:

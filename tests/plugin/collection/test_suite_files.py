@@ -103,7 +103,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     ),
     "sub-table": (HEAD + "[testbed.facet]\nteam = 1\n", "4: unknown key 'facet'; did you mean 'facets'?"),
     "dotted": (HEAD + "facet.team = 1\n", "4: unknown key 'facet'; did you mean 'facets'?"),
-    "quoted": (HEAD + '"team" = 1\n', "4: unknown key 'team'; did you mean "),
+    "quoted": (HEAD + '"team" = 1\n', "4: unknown key 'team'; known: ability, "),
     "inline": ('testbed = [\n  {name = "a", datset = "jsonl:cases.jsonl"}]\n', "2: unknown key 'datset'; did you mean"),
     "facets in facets": (
         HEAD + "[testbed.facets.inner]\nx = 1\n",

@@ -225,6 +225,10 @@ def test_a_plan_reports_how_many_cases_a_drop_needs(two: Path, capsys: pytest.Ca
     (planned,) = plain(capsys, "old.json", "new.json", "--plan", "0.05")["plan"]
     assert (planned["cases_needed"], planned["n_pairs"], planned["drop"]) == (int(needed.replace(",", "")), 24, 0.05)
     assert planned["least_drop"] == pytest.approx(float(least), abs=1e-4)
+    assert not any("upper bound" in line for line in lines)
+    same = " ".join(line.strip() for line in output_lines(capsys, "old.json", "old.json", "--plan", "0.05"))
+    assert "with 80 % power, if at most this share changes by chance" in same
+    assert "changing: an upper bound of the share of cases that change by chance, because none changed here" in same
     alike = plain(capsys, "old.json", "old.json", "--plan", "0.05")["plan"]
     assert alike[0]["cases_needed"] < planned["cases_needed"]
 

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.samples.metric_samples import sample, slots
 
-from pytest_rageval.metrics import BUILTIN, FAMILIES
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.errors import UnknownNameError
+from pytest_rageval.metrics import BUILTIN, FAMILIES, OTHER_NAMES
 from pytest_rageval.model.case import Gold
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.registry import Registry
@@ -95,3 +97,17 @@ def test_importing_every_metric_needs_the_standard_library_only() -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["pytest_rageval"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("recall@5", "R@5"), ("Precision@10", "P@10"), ("recall", "R@5"), ("MRR@10", "RR@10"), ("F1@3", "token_f1")],
+)
+def test_the_name_of_another_tool_leads_to_ours(name: str, meant: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"unknown metric '{name}'; did you mean '{meant}'"):
+        Catalog().metrics.get(name)
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES.values())
+def test_a_suggested_name_is_a_metric(name: str) -> None:
+    assert Catalog().metrics.get(name).name == name
