@@ -36,7 +36,7 @@ def test_a_case_that_does_not_exist_ends_the_command_at_once(tmp_path: Path) -> 
     for args in ((), ("--run", "latest")):
         command = [sys.executable, *PLAY, "--case", "nosuch", *args]
         ended = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
-        assert (ended.returncode, ended.stdout.strip()) == (2, "")
+        assert (ended.returncode, ended.stdout.strip()) == (2, ""), ended.stderr
         assert ended.stderr.startswith("rageval: unknown case 'nosuch'; known: ")
         assert ended.stderr.count("\n") == 1
 
