@@ -169,7 +169,7 @@ def test_without_tracebacks_the_block_is_unchanged(project: Project, stored: Pat
     assert plain(block(run.text)) == plain(block(whole.text))
 
 
-def test_quiet_shows_the_verdict_the_first_cause_the_failed_gates_and_where_to_look(project: Project, stored: Path) -> None:
+def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: Project, stored: Path) -> None:
     broken(project)
     text = project.run(*BASELINE, "-q").text
     check(stored / "quiet.txt", end_of_output(text))
