@@ -54,8 +54,8 @@ def account_lines(run: Run, around: Surroundings, width: int, verbosity: int) ->
         run: the run, its gates evaluated.
         around: what the run does not know.
         width: columns of the terminal.
-        verbosity: pytest's; -1 leaves out all but the verdict and the failed gates, -2 all but the verdict of a run
-            that did not pass.
+        verbosity: pytest's; -1 leaves out all but the verdict, the first cause, the failed gates and where to look,
+            -2 all but the verdict of a run that did not pass.
     """
     account = account_of(run)
     if verbosity < -1 and account.state == "passed":
@@ -67,8 +67,10 @@ def account_lines(run: Run, around: Surroundings, width: int, verbosity: int) ->
     if verbosity >= 0:
         for line in _findings(account, examples, width, verbosity):
             yield from wrap(line, width, indent=6)
+    elif account.causes:
+        yield from wrap(Line(ascii_safe(f"  1 {account.causes[0].sentence}")), width, indent=6)
     yield from _gates([gate.result for gate in run.gates], width, verbosity)
-    if verbosity >= 0 and account.causes:
+    if account.causes:
         yield from _where_to_look(run, account, examples, around, width)
 
 

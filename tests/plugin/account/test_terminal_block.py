@@ -169,15 +169,18 @@ def test_without_tracebacks_the_block_is_unchanged(project: Project, stored: Pat
     assert plain(block(run.text)) == plain(block(whole.text))
 
 
-def test_quiet_shows_the_verdict_and_the_failed_gates_only(project: Project, stored: Path) -> None:
+def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: Project, stored: Path) -> None:
     broken(project)
     text = project.run(*BASELINE, "-q").text
     check(stored / "quiet.txt", end_of_output(text))
     lines = block(text)
     while lines[0].startswith(("rag: ", "     ")):
         del lines[0]
+    cause = [lines.pop(0) for _ in range(2)]
+    assert " ".join(map(str.strip, cause)).startswith("1 error system_error: 2 of 40 cases, for instance: ")
     assert lines[0].startswith("gates  ")
-    assert [re.sub(r"  +[\d–].*", "", line).strip() for line in lines[1:]] == FAILED
+    assert [re.sub(r"  +[\d–].*", "", line).strip() for line in lines[1:-1]] == FAILED
+    assert lines[-1] == "see it: rageval show --case q08 · pytest 'test_it.py::test_it[q08]'"
 
 
 def test_very_quiet_runs_end_with_a_short_block(project: Project, stored: Path) -> None:
