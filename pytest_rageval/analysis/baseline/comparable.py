@@ -33,6 +33,7 @@ class CaseFate:
     Attributes:
         before: the case in the baseline.
         testbed: node id of its testbed in this run; for a removed case, the testbed that it belonged to.
+        system: the system that answers it in this run.
         fate: whether it can be compared and, if not, why.
         facets: its facets in the baseline, with those of its system in this run.
         after: the case in this run; None if the run does not have it.
@@ -41,6 +42,7 @@ class CaseFate:
 
     before: Measured
     testbed: str
+    system: str
     fate: Fate
     facets: Mapping[str, str]
     after: Measured | None = None
@@ -122,8 +124,8 @@ class CaseFates:
             return [], f"the baseline does not hold {names}"
         system = gate.slice.get("system", ANY)
         gate_systems = [system] if system != ANY else sorted(systems)
-        known = sorted({case.before.system for case in cases})
-        cases = [case for case in cases if case.before.system in gate_systems]
+        known = sorted({case.system for case in cases})
+        cases = [case for case in cases if case.system in gate_systems]
         if not cases:
             held = "" if set(known) & set(systems) else f", only {', '.join(known[:3])}"
             return [], f"the baseline does not hold the system {', '.join(gate_systems[:3])} of {names}{held}"
@@ -171,6 +173,8 @@ def case_fates(
     after: Sequence[Measured],
     deselected: Collection[int],
     skipped: Iterable[Outcome] = (),
+    *,
+    by_name: bool = False,
 ) -> dict[str, list[CaseFate]]:
     """Return the fates of a baseline's cases by testbed of the run; a removed case is under its old testbed.
 
@@ -180,20 +184,24 @@ def case_fates(
         after: the cases of the run.
         deselected: indices in ``before`` of the cases that the session deselected.
         skipped: the outcomes of cases whose tests were skipped.
+        by_name: whether systems need the same name, also if the baseline and the run have one each.
     """
     deselected_ids = {id(before[at]) for at in deselected if at < len(before)}
     moved = {pair.before.testbed: pair.after.testbed for pair in pairing.pairs}
     moved |= {testbed: testbed for testbed in {case.testbed for case in after}}
+    systems = {case.system for case in after}
+    one_each = not by_name and len(systems) == len({case.system for case in before}) == 1
+    system_now = next(iter(systems)) if one_each else ""
     labels = {case.system: case.labels for case in after}
     not_run = {(outcome.testbed, outcome.case_id) for outcome in skipped}
     by_testbed: dict[str, list[CaseFate]] = {}
-    for case in _cases_of_pairs(pairing):
+    for case in _cases_of_pairs(pairing, by_name=by_name):
         by_testbed.setdefault(case.testbed, []).append(case)
     for old in pairing.gone:
         testbed = moved.get(old.testbed, old.testbed)
         fate: Fate = "skipped" if (testbed, old.case) in not_run else "removed"
-        facets = {**old.facets, **labels.get(old.system, {}), SYSTEM: old.system}
-        case = CaseFate(old, testbed, fate, facets)
+        system = system_now or old.system
+        case = CaseFate(old, testbed, system, fate, {**old.facets, **labels.get(system, {}), SYSTEM: system})
         by_testbed.setdefault(testbed, []).append(case)
     return {
         testbed: [replace(case, deselected=True) if id(case.before) in deselected_ids else case for case in cases]
@@ -216,7 +224,7 @@ def share_of(text: str, where: str) -> float:
     return share
 
 
-def _cases_of_pairs(pairing: Pairing) -> Iterator[CaseFate]:
+def _cases_of_pairs(pairing: Pairing, *, by_name: bool) -> Iterator[CaseFate]:
     """Yield the baseline's cases that the run has, too."""
     fates: dict[Fate, tuple[Pair, ...]] = {
         "compared": pairing.pairs,
@@ -225,5 +233,6 @@ def _cases_of_pairs(pairing: Pairing) -> Iterator[CaseFate]:
     }
     for fate, pairs in fates.items():
         for pair in pairs:
-            facets = {**pair.before.facets, **pair.after.labels, SYSTEM: pair.after.system}
-            yield CaseFate(pair.before, pair.after.testbed, fate, facets, pair.after)
+            system = pair.before.system if by_name else pair.after.system
+            facets = {**pair.before.facets, **pair.after.labels, SYSTEM: system}
+            yield CaseFate(pair.before, pair.after.testbed, system, fate, facets, pair.after)

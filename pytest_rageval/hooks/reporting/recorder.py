@@ -170,7 +170,9 @@ class Recorder:
                 self.take_outcome({"outcome": encode_outcome(lost), **nothing})
         self.run.interrupted, self.run.failed = interrupted, tuple(sorted(failed))
         note_unseen(self.run.plan, self.run.ordered(), budget=self.options.budget_usd is not None)
-        self.unchecked = note_unsighted(self.run, self.sightings + sightings_of(self._config), self.options)
+        self.unchecked = note_unsighted(
+            self.run, self.sightings + sightings_of(self._config), self.options, self._config
+        )
         self.run.weigh_judges()
         self.run.compare_variants()
         runs = None if self.folder is None else self.folder.parent

@@ -46,9 +46,13 @@ def sent_by(output: Mapping[str, Any]) -> Sightings:
     return Sightings(**output.get(_SENT, {}))
 
 
-def note_unsighted(run: Run, sightings: Sightings, options: Options) -> bool:
-    """Warn if no call of the user's systems was seen; return whether the session must fail for it."""
-    limits = Limits(options.record_mode, budget=options.budget_usd is not None, partial=options.budget_partial)
+def note_unsighted(run: Run, sightings: Sightings, options: Options, config: pytest.Config) -> bool:
+    """Warn if no call of the user's systems was seen; return whether the session must fail for it.
+
+    A record mode of the ini may be meant for judges alone; that of the command line is meant for this run.
+    """
+    mode = options.record_mode if sightings.setting or config.option.rag_record_mode else None
+    limits = Limits(mode, budget=options.budget_usd is not None, partial=options.budget_partial)
     direct = run.plan.unseen.direct
     note, fails = unsighted(direct, sightings, run.ordered(), limits)
     run.plan.notes += (note,) if note else ()

@@ -47,7 +47,7 @@ class Limits:
     """What needs to see the calls of a system.
 
     Attributes:
-        record_mode: the record mode, if any.
+        record_mode: the record mode, if it is meant for the systems.
         budget: whether a budget bounds the session.
         partial: whether it bounds only what is seen.
     """

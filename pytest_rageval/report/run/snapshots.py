@@ -14,6 +14,9 @@ from pytest_rageval.report.run.plan import Plan
 
 __all__ = ["against", "of_testbeds", "reduced", "snapshot_of_outcomes"]
 
+DEFAULT_SYSTEMS = frozenset({"extractive", "llm"})
+"""The built-in systems that answer if no fixture and no option names one."""
+
 
 def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str], started: str) -> Snapshot:
     """Return the measures of a run.
@@ -56,10 +59,16 @@ def against(
     names = {nodeid: testbed.name for nodeid, testbed in now.testbeds.items()}
     fates = None
     if plan.min_compared is not None:
-        cases = case_fates(baseline.cases, pairing, now.cases, deselected, skipped)
+        by_name = _is_unnamed(plan, baseline)
+        cases = case_fates(baseline.cases, pairing, now.cases, deselected, skipped, by_name=by_name)
         fates = CaseFates(cases, names, plan.min_compared)
     pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
     return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, fates, plan.updates, plan.metrics)
+
+
+def _is_unnamed(plan: Plan, baseline: Snapshot) -> bool:
+    """Return whether a built-in system answers by default where the baseline has a system of the user's."""
+    return bool(plan.default_system) and not {case.system for case in baseline.cases} <= DEFAULT_SYSTEMS
 
 
 def of_testbeds(snapshot: Snapshot, names: Collection[str]) -> Snapshot:

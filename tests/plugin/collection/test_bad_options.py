@@ -47,7 +47,7 @@ OPTIONS = {
     "answer null": (["--rag-answers", "null.jsonl"], "null.jsonl:1: answer: found null, wanted a string"),
     "answer twice": (
         ["--rag-answers", "twice.jsonl"],
-        "twice.jsonl:2: an answer of the same system to the case 'q1' stands",
+        "twice.jsonl:2: an answer of the same system to the case 'q1' is already in line 1",
     ),
     # selection
     "limit and sample": (["--rag-limit", "1", "--rag-sample", "1"], "--rag-limit and --rag-sample exclude each other"),

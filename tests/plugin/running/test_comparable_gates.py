@@ -232,7 +232,7 @@ def test_a_system_that_the_baseline_does_not_hold_fails_the_gate(project: Projec
     one, other, third = (("--rag-system", f"systems:{name}") for name in ("one", "other", "third"))
     project.file("systems.py", "def one(query):\n    return 'Paris'\n\nother = lambda query: 'Paris'\nthird = one\n")
     kept(project, *one)
-    assert verdicts(project.run(*AGAINST, *other)) == {GATE: ("failed", "not_comparable")}
+    assert verdicts(project.run(*AGAINST, *other)) == {GATE: ("passed", "not_worse")}  # one against one
     run = project.run(*AGAINST, *one, *other)
     assert run.status == 1
     assert [(cell["slice"]["system"], cell["verdict"]) for cell in run.gates[GATE]["cells"]] == [

@@ -47,7 +47,7 @@ def test_spans_do_not_overwrite_the_answers_own_usage_and_ranking(tmp_path: Path
 
 @pytest.mark.parametrize("spans", ["text", 3, [{"name": "no span"}], {"resourceSpans": [{"x": 1}]}])
 def test_invalid_spans_are_refused_with_their_line(tmp_path: Path, spans: Any) -> None:
-    with pytest.raises(DataError, match=r"answers\.jsonl:1: spans: found .*, wanted spans as OTLP/JSON"):
+    with pytest.raises(DataError, match=r"answers\.jsonl:1: spans: found .*, wanted spans in OTLP/JSON"):
         load(tmp_path, spans=spans)
 
 

@@ -53,9 +53,11 @@ def test_without_v_a_passed_run_is_one_line() -> None:
     assert line.startswith("rag: the gate holds ")
 
 
-def test_q_leaves_the_verdict_and_failed_gates() -> None:
-    verdict, _, head, gate = text_of(run_of([0.0, 0.0]), verbosity=-1).splitlines()
+def test_q_leaves_the_verdict_the_first_cause_and_failed_gates() -> None:
+    verdict, _, cause, head, gate, see = text_of(run_of([0.0, 0.0]), verbosity=-1).splitlines()
     assert verdict == "rag: 1 of 1 gate failed - 2 cases missed, 1 cause"
+    assert cause == "  1 unknown: accuracy 0.00 < 0.50 (2 of 2 missed)"
+    assert see.startswith("see it: rageval show --case q0")
     assert head.split() == ["gates", "now", "n", "95", "%"]
     assert gate.startswith("  FAILED  accuracy >= 0.5 ")
 
