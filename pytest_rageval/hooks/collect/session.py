@@ -72,17 +72,18 @@ class Collected:
         unmatched: session gates that match no case of a partial run.
         panels: judge -> the panel that replaces the session's judge.
         local_judges: ``local:FOLDER`` -> the trained judge; loaded after collection.
-        notes, retrievers: warnings for the summary; the retrievers of this process's systems.
+        notes: warnings for the summary.
+        retrievers: the retrievers of this process's systems.
         needs: system -> what its files name, read once; None for a system without such files.
-        environments, opened: those of the ini, None until declared; those that were built so far, which end with it.
+        environments: those of the ini; None until `prepare.environments` declares them.
+        opened: the environments that were built so far; they end with the session.
         trust: the labels and kappas that judges must reach; set after collection.
         versions: other inputs of scores: the user dictionary, and the embedding model after its first use.
         identity: fingerprint of everything that decides the scores; set after collection.
         baseline: the committed baseline from before the run; None if missing or unreadable.
         passages: id of each judged passage in the corpus -> digest of its text.
         stale: the ordinals of cases whose judged ids name text that differs from the baseline.
-        unseen: system whose model calls may be invisible -> the name or fixture that the user wrote.
-        direct: the same, whatever ``rag_record_http`` names: it may name other hosts than the system asks.
+        direct: system that may ask models without our clients -> the name or fixture that the user wrote.
         earlier: calls of the resumed run for cases that no test reported.
         runtime: calls the systems; None until the first case runs.
         taken: test of a case taken over from another run -> its outcome, if it is a turn that later turns follow.
@@ -132,7 +133,6 @@ class Collected:
         self.baseline: Snapshot | None = None
         self.passages: Mapping[str, str] = {}
         self.stale: frozenset[int] = frozenset()
-        self.unseen: Mapping[str, str] = {}
         self.direct: Mapping[str, str] = {}
         self.earlier = EarlierCalls()
         self.taken: dict[pytest.Item, Outcome | None] = {}

@@ -30,8 +30,8 @@ def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial:
         items: the tests that will run.
         partial: whether invisible calls are allowed.
     """
-    if collected.unseen and not partial:
-        shown = few_of(tuple(collected.unseen.values()), 3)
+    if collected.direct and collected.models.http is None and not partial:
+        shown = few_of(tuple(collected.direct.values()), 3)
         how = "name the hosts that it asks in rag_record_http, ask the model of the fixture rag_llm, or give"
         how += " --rag-budget-partial to bound only what is seen"
         raise SettingError(f"--rag-budget-usd: {UNSEEN}: {shown} may ask models directly; {how}", code="RAG413")

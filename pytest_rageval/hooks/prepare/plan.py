@@ -78,7 +78,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.alpha, plan.inconclusive, plan.updates = setting.alpha, setting.inconclusive, setting.update
     plan.partial_gates = collected.options.partial_gates
     plan.min_compared, plan.deselected = setting.min_compared, deselected_of_baseline(collected, chosen)
-    plan.alpha_per, plan.unseen = setting.alpha_per, Unseen(collected.unseen, direct=collected.direct)
+    plan.alpha_per, plan.unseen = setting.alpha_per, _unseen(collected)
     plan.default_system = default_system(nodes.values())
     plan.notes += other_system_notes(collected.baseline, plan, {collected.entries[at].responder.name for at in chosen})
     places: dict[tuple[tuple[str, str], ...], int] = {}
@@ -93,6 +93,11 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         order = tuple(nodes[nodeid].ordinal for nodeid in plan.cases)
         plan.shard = Shard(*collected.options.shard, len(chosen), _selection(collected, chosen), order)
     return plan
+
+
+def _unseen(collected: Collected) -> Unseen:
+    """Return the systems whose model calls may be invisible; ``rag_record_http`` should make all of them visible."""
+    return Unseen({} if collected.models.http is not None else collected.direct, direct=collected.direct)
 
 
 def _judge_of(testbed: Testbed, metric: Metric) -> str:

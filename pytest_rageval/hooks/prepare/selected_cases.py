@@ -44,7 +44,6 @@ def check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
         _check_record_cases(collected)
     leave_out(session, items)
     collected.direct = direct_systems(collected, items)
-    collected.unseen = {} if collected.models.http is not None else collected.direct
     if collected.options.budget_usd is not None and not collected.options.dry_run:
         from pytest_rageval.hooks.prepare.budget import check_budget
 

@@ -224,7 +224,7 @@ class Desks:
         search = getattr(getattr(system, "retriever", None), "search", None)  # of a system that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
-        is_own = name in self._collected.unseen or self._models.http is not None
+        is_own = name in self._collected.direct or self._models.http is not None
         budget = self._models.budget if is_own else None
         system_answerer = SystemAnswerer(system, name, loop, bound, light=light, budget=budget, origin=origin)
         self._systems.append(system_answerer)
