@@ -1,4 +1,4 @@
-"""Check at run time that the fields of an answer have their declared types."""
+"""Check that the fields of a system's answer have their declared types."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.trace.steps import END_REASONS, end_of
 
-__all__ = ["check_parts"]
+__all__ = ["check_fields"]
 
 
-def check_parts(answer: Answer, name: str) -> None:
+def check_fields(answer: Answer, name: str) -> None:
     """Raise `SystemContractError` if a field of the system's ``answer`` has a type that no report can hold."""
     head = f"rag_system {name!r} returned an Answer whose"
     ranking: object = answer.ranking
     if isinstance(ranking, Ranking) and (fault := ranking.fault) is not None:
         raise SystemContractError(f"{head} ranking {fault}")
-    for part, value, wanted in _wrong(answer):
+    for part, value, wanted in _type_problems(answer):
         raise SystemContractError(f"{head} {part} is {short_repr(value)}; it must be {wanted} or left out")
 
 
-def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
+def _type_problems(answer: Answer) -> Iterator[tuple[str, object, str]]:
+    """Yield the name of each invalid field, its value, and a description of a valid value."""
     ranking: object = answer.ranking
     if not (ranking is None or isinstance(ranking, Ranking)):
         yield "ranking", ranking, "a Ranking of ScoredPassage"
@@ -43,7 +44,7 @@ def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
 
 
 def _end_reason(trace: Sequence[Step]) -> object:
-    """Return why the run ended, as the system wrote it."""
+    """Return the reason of the end in a trace; None if there is none."""
     end = end_of(trace)
     try:
         return None if end is None else end.detail.get("reason")

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_rageval.engine.answer_check import check_parts
-from pytest_rageval.engine.blocking import Blocking, Timed
+from pytest_rageval.engine.answer_check import check_fields
+from pytest_rageval.engine.blocking import BlockingMeter, TimedAwaitable
 from pytest_rageval.engine.journaled_calls import SystemCall
 from pytest_rageval.engine.loop import LoopThread, NoLoop
-from pytest_rageval.engine.outages import check_outage, unanswered
+from pytest_rageval.engine.outages import check_outage, error_with_steps
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.llm.client.running_cases import running_case
@@ -39,12 +39,12 @@ class Answerer(Protocol):
 
     @property
     def overlaps(self) -> bool:
-        """Whether it may answer ahead of the tests, several cases at a time."""
+        """Whether it may answer several cases at a time, ahead of their tests."""
         ...
 
     @property
     def light(self) -> bool:
-        """Whether it may run on the event loop, because it is fast and runs no user's code."""
+        """Whether it is fast and runs no user's code, so it may run on the event loop."""
         ...
 
     def __call__(self, case: Case, /) -> Answer:
@@ -52,7 +52,7 @@ class Answerer(Protocol):
         ...
 
     async def ahead(self, case: Case, /) -> Answer:
-        """Return the same on the event loop."""
+        """Return the answer to ``case`` ahead of its test, on the event loop; raise `CaseError` if there is none."""
         ...
 
 
@@ -66,10 +66,11 @@ class SystemAnswerer:
         system: the system under test.
         name: its name.
         light: whether it is the embedded reader, which may run on the event loop.
-        budget: counts the costs that answers report; None if each call is counted when it is made.
-        origin: identifies the system's fixtures and options in all processes; "" writes nothing to the journal.
+        budget: counts the costs that answers report; None if each model call is counted when it is made.
+        origin: identifies the system's fixtures and options, equal in all processes; if it is "", nothing is written
+            to the journal.
         answers: the number of its answers.
-        seen: whether any call that it made was recorded, replayed or charged.
+        seen: whether any of its model calls was recorded, replayed or charged.
     """
 
     def __init__(
@@ -94,16 +95,16 @@ class SystemAnswerer:
         self._loop = loop
         self._bound = bound
         self._async = is_async(system)
-        self._blocking = Blocking()
+        self._blocking = BlockingMeter()
 
     @property
     def waits(self) -> bool:
-        """Whether it is a coroutine function, and other coroutines can run while it waits."""
+        """Whether the system is a coroutine function, and other coroutines can run while it waits."""
         return self._async and self._loop.waits
 
     @property
     def overlaps(self) -> bool:
-        """Whether several calls may run at a time: of an async system that waits, or of a sync one in threads."""
+        """Whether several calls may run at a time: the system is async and waits, or it is sync and runs in threads."""
         if not self._loop.waits:
             return False
         return self._async or (self._bound is not None and self._bound.most > 1 and not self.light)
@@ -117,7 +118,7 @@ class SystemAnswerer:
         return f"system {self.name!r} {problem}; await an async client, or use def and --rag-concurrency"
 
     def __call__(self, case: Case, /) -> Answer:
-        """Return the system's answer to ``case``; ask in this thread."""
+        """Return the system's answer to ``case``; call the system in this thread."""
         with SystemCall(journaled=self._journaled) as call:
             if call.answer is not None:
                 return call.answer
@@ -131,7 +132,7 @@ class SystemAnswerer:
             return call.end(check_outage(case, self._answer(value, seconds, collector)))
 
     async def ahead(self, case: Case, /) -> Answer:
-        """Return the system's answer to ``case``; wait for a free slot first."""
+        """Return the system's answer to ``case``; call the system on the event loop, after waiting for a free slot."""
         with SystemCall(journaled=self._journaled) as call:
             if call.answer is not None:
                 return call.answer
@@ -156,7 +157,7 @@ class SystemAnswerer:
         start = time.perf_counter()
         value: object = self._call(case)
         if inspect.iscoroutine(value):
-            value = await Timed(value, self._blocking)
+            value = await TimedAwaitable(value, self._blocking)
         elif inspect.isawaitable(value):
             value = await value
         return value, time.perf_counter() - start
@@ -175,7 +176,7 @@ class SystemAnswerer:
 
     @contextmanager
     def _answering(self, case: Case) -> Iterator[Collector]:
-        """Set the current case, collect steps, and turn the system's exceptions into a `CaseError` that names both."""
+        """Set the current case and collect steps; turn exceptions into a `CaseError` that names system and case."""
         outer = CASE_IDS.set((case.id, case.instance.id))
         around = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))
         meter, collector = current().meter, None
@@ -190,13 +191,13 @@ class SystemAnswerer:
         except (CaseError, SystemContractError):
             raise
         except BaseException as error:
-            if _goes_through(error):
+            if _is_not_a_fault(error):
                 raise
             if meter.refused is not None:
                 raise _refused(meter.refused, self.name, case) from None
             cancelled = type(error).__name__ == "CancelledError"
             message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
-            raise unanswered("cancelled" if cancelled else "system_error", message, collector) from error
+            raise error_with_steps("cancelled" if cancelled else "system_error", message, collector) from error
         finally:
             self.seen = self.seen or (meter.calls, meter.keys) != before
             CASE_IDS.reset(outer)
@@ -204,7 +205,7 @@ class SystemAnswerer:
 
     def _answer(self, value: object, seconds: float, collector: Collector) -> Answer:
         answer = to_answer(value, self.name)
-        check_parts(answer, self.name)
+        check_fields(answer, self.name)
         answer = complete_answer(answer, collector)
         meter = current().meter
         calls, asked_model = meter.calls.exact, meter.asked_model
@@ -229,19 +230,19 @@ class SystemAnswerer:
 
 
 def _raise_refusal(meter: Meter) -> None:
-    """Raise if a request of the system was refused: an answer in spite of that is none."""
+    """Raise if a request of the system was refused; an answer that it gives in spite of that does not count."""
     if meter.refused is not None:
         raise RefusedCallError(meter.refused)
 
 
 def _refused(error: RagEvalError, system: str, case: Case) -> CaseError:
-    """Return the error of a case one of whose requests was refused."""
+    """Return the error of a case if one of its requests was refused."""
     if isinstance(error, CaseError):
         return error
     return CaseError("system_error", f"system {system!r} failed on case {case.id!r}: {error}")
 
 
-def _goes_through(error: BaseException) -> bool:
+def _is_not_a_fault(error: BaseException) -> bool:
     """Return whether an exception is not a fault of the system: an interrupt, a closed coroutine, or pytest's own.
 
     The module of pytest's skip and fail identifies them, because nothing below the hooks may import pytest.

@@ -1,6 +1,6 @@
-"""Measure how long a coroutine blocks its event loop: time in its steps without CPU use.
+"""Measure how long a coroutine blocks its event loop: the time in its steps without CPU use.
 
-Waiting for a service of ours to start does not count.
+The time in which a service of this package starts does not count.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Any, Generic, TypeVar
 
 from pytest_rageval.threads import STARTUP
 
-__all__ = ["Blocking", "Timed"]
+__all__ = ["BlockingMeter", "TimedAwaitable"]
 
 T = TypeVar("T")
 
-SHARE = 0.5
-"""Least share of blocked time, of the time with a call in flight, for which a system is reported."""
+MIN_SHARE = 0.5
+"""Report a system if it blocks the loop for at least this share of the time with a call in flight."""
 
-LEAST_S, LEAST_CALL_S = 0.5, 0.02
-"""Least blocked seconds for a report, in total and per call: waiting for the interpreter's lock counts too."""
+MIN_S, MIN_CALL_S = 0.5, 0.02
+"""Minimum blocked seconds for a report, in total and per call: waiting for the interpreter's lock counts too."""
 
 
-class Blocking:
-    """The calls of one async system: their number, the time with any in flight, and the blocked time."""
+class BlockingMeter:
+    """Measures one async system: the number of calls, the time with any call in flight, and the blocked time."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -47,14 +47,14 @@ class Blocking:
     @property
     def is_blocking(self) -> bool:
         """Whether the system blocks the loop for most of its time."""
-        enough = self.blocked_s >= max(LEAST_S, LEAST_CALL_S * self.calls)
-        return enough and self.blocked_s >= SHARE * self.seconds
+        enough = self.blocked_s >= max(MIN_S, MIN_CALL_S * self.calls)
+        return enough and self.blocked_s >= MIN_SHARE * self.seconds
 
 
-class Timed(Generic[T]):
-    """An awaitable that awaits a coroutine and adds its times to a `Blocking`."""
+class TimedAwaitable(Generic[T]):
+    """Awaits a coroutine, and adds its times to a `BlockingMeter`."""
 
-    def __init__(self, coroutine: Coroutine[Any, Any, T], blocking: Blocking) -> None:
+    def __init__(self, coroutine: Coroutine[Any, Any, T], blocking: BlockingMeter) -> None:
         self._coroutine = coroutine
         self._blocking = blocking
 
@@ -76,7 +76,7 @@ class Timed(Generic[T]):
                     self._blocking.blocked_s += time.perf_counter() - wall - excused
                 try:
                     value, step = (yield waits_for), self._coroutine.send
-                except BaseException as error:  # for example of a cancelled task
+                except BaseException as error:  # for example, the task is cancelled
                     value, step = error, self._coroutine.throw
         finally:
             self._blocking.end()

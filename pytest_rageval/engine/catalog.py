@@ -1,4 +1,4 @@
-"""The registries of a session: built-in and user-defined metrics, systems, judges, formats."""
+"""The registries of a session: built-in and user-defined metrics, systems, judges and formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Catalog:
     """The registries of one session, handed to ``pytest_rageval_register`` as ``registry``.
 
     ``registry.metrics.register("brevity", Metric("brevity", compute))`` makes a metric usable from
-    markers, suites, gates and the command line; the other registries work alike.
+    markers, suites, gates and the command line; the other registries work in the same way.
 
     Attributes:
         corpora: format name -> reader (``(Path, str) -> Iterable[Document]``).
@@ -52,7 +52,7 @@ class Catalog:
 
 
 class _Metrics(Registry[Any]):
-    """The registry of metrics; it knows that judges of pairs are none."""
+    """The registry of metrics; its error for a judge of pairs says how to use that judge."""
 
     def __init__(self, pair_judges: Registry[PromptedJudge]) -> None:
         package = "pytest_rageval.metrics"
@@ -105,7 +105,7 @@ def _metric_problem(name: str, value: object) -> str | None:
 
 
 def _unknown_need(metric: Metric) -> str | None:
-    from pytest_rageval.engine.inputs.declared import INPUTS
+    from pytest_rageval.engine.inputs.table import INPUTS
 
     known = [each.name for each in INPUTS]
     unknown = next((name for name in metric.needs if name not in known), None)

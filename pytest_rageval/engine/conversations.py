@@ -1,4 +1,4 @@
-"""Answer turns of a conversation after the system's own answers, not the gold ones."""
+"""Answer the turns of a conversation; the history has the system's own answers, not the gold ones."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ if TYPE_CHECKING:
     from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
     from pytest_rageval.engine.shared_answers import SharedAnswers
 
-__all__ = ["Conversations", "Conversing", "RecordedConversations"]
+__all__ = ["ConversationAnswerer", "Conversations", "RecordedConversations"]
 
 
-class Conversing(Protocol):
-    """Answers a turn after the system's own answers to the earlier turns."""
+class ConversationAnswerer(Protocol):
+    """Answers a turn; its history has the system's own answers to the earlier turns."""
 
     def __call__(self, case: Case, /) -> tuple[Case, Answer]:
-        """Return a case with its history, and its answer; ask in this thread. Raise `CaseError` if that fails."""
+        """Return a case with its history, and its answer; call the system in this thread; raise `CaseError`."""
         ...
 
     async def ahead(self, case: Case, /) -> tuple[Case, Answer]:
-        """Return the same; ask on the event loop."""
+        """Return a case with its history, and its answer; call the system on the event loop; raise `CaseError`."""
         ...
 
 
 class Conversations:
     """Answers a turn after the system's own answers to the earlier turns.
 
-    Asks for missing answers to earlier turns, once in all processes and in any order of tests. The test of an earlier
-    turn uses the answer in later turns' histories; if the test runs again, it asks again.
+    If an answer to an earlier turn is missing, it calls the system: once for all processes, in any order of tests. A
+    turn's test and the histories of later turns use the same answer. If the test runs again, the system is called
+    again.
 
     Args:
-        answerer: asks the system.
+        answerer: calls the system.
         shared: answers that the processes of the session share; None if there is only one process.
-        known: (turn, repeat, answer) of an earlier session that this one resumes.
+        known: (turn, repeat, answer) of an interrupted session that this one resumes.
     """
 
     def __init__(
@@ -53,10 +54,10 @@ class Conversations:
         self._tested: set[tuple[object, ...]] = set()
 
     def __call__(self, case: Case) -> tuple[Case, Answer]:
-        """Return a case with its history, and its answer; ask in this thread.
+        """Return a case with its history, and its answer; call the system in this thread.
 
         Raises:
-            CaseError: the system fails on it, or on an earlier turn.
+            CaseError: the system fails on this turn or on an earlier one.
         """
         history: tuple[Turn, ...] = ()
         for turn in case.earlier or ():
@@ -66,7 +67,7 @@ class Conversations:
         return current, self._answers(current)
 
     async def ahead(self, case: Case) -> tuple[Case, Answer]:
-        """Return the same; ask on the event loop."""
+        """Return a case with its history, and its answer; call the system on the event loop."""
         history: tuple[Turn, ...] = ()
         for turn in case.earlier or ():
             answer = await self._answers.ahead(turn.with_history(history), _why(turn))
@@ -75,7 +76,7 @@ class Conversations:
         return current, await self._answers.ahead(current)
 
     def _refresh(self, case: Case) -> Case:
-        """Return the case; if its test has used its answer before, remove the answer from the cache."""
+        """Return the case without earlier turns; if its test runs again, remove its answer from the cache."""
         test = (case.id, *sorted(case.facets.items()))
         if test in self._tested:
             self._answers.forget(case)
@@ -84,7 +85,7 @@ class Conversations:
 
 
 class RecordedConversations:
-    """Answers a turn from recorded answers, after the recorded answers to the earlier turns."""
+    """Answers a turn from recorded answers; its history has the recorded answers to the earlier turns."""
 
     def __init__(self, answers: RecordedAnswers, answerer: RecordedAnswerer, system: str) -> None:
         self._answers = answers
@@ -108,7 +109,7 @@ class RecordedConversations:
         return current, self._answerer(current)
 
     async def ahead(self, case: Case) -> tuple[Case, Answer]:
-        """Return the same on the event loop."""
+        """Return a case with its history, and its answer, on the event loop."""
         return self(case)
 
 

@@ -16,7 +16,7 @@ __all__ = ["correctness_by", "diagnosis_of", "first_correctness", "reads_diagnos
 
 
 def diagnosis_of(task: Task, answer: Answer, scores: Mapping[str, Score]) -> Diagnosis | Score:
-    """Return the diagnosis of a task's answer, or a score with the reason why it has none."""
+    """Return the diagnosis of a task's answer; if there is none, a score without a value, with the reason."""
     rule = task.correctness
     if rule is None or rule.metric not in scores:
         return NO_DIAGNOSIS
@@ -24,26 +24,26 @@ def diagnosis_of(task: Task, answer: Answer, scores: Mapping[str, Score]) -> Dia
 
 
 def reads_diagnosis(metric: Metric) -> bool:
-    """Return whether a metric reads the diagnosis; it is scored after the metric that says what is right."""
+    """Return whether a metric reads the diagnosis; such a metric is scored after the others."""
     return DIAGNOSIS in metric.needs
 
 
 def with_diagnosis(sample: Sample, diagnosis: Diagnosis | Score) -> Sample:
-    """Return a sample with its diagnosis."""
+    """Return a sample with a diagnosis among its inputs."""
     return sample.with_inputs({**sample.inputs, DIAGNOSIS: diagnosis})
 
 
 def scores_answers(metric: Metric) -> bool:
-    """Return whether a metric can say which answers are right."""
+    """Return whether a metric can decide which answers are right."""
     return metric.downstream and metric.higher_is_better and not reads_diagnosis(metric)
 
 
 def first_correctness(metrics: Iterable[Metric], threshold: float | None = None) -> Correctness | None:
     """Return the rule of the first metric that scores answers; None if there is none."""
-    found = next(filter(scores_answers, metrics), None)
-    return None if found is None else correctness_by(found, threshold)
+    first = next(filter(scores_answers, metrics), None)
+    return None if first is None else correctness_by(first, threshold)
 
 
 def correctness_by(metric: Metric, threshold: float | None = None) -> Correctness:
-    """Return the rule by which a metric calls an answer right; the default threshold depends on its values."""
+    """Return the rule for right answers; the default threshold is 1 for a binary metric, else `THRESHOLD`."""
     return Correctness(metric.name, threshold if threshold is not None else 1.0 if metric.binary else THRESHOLD)

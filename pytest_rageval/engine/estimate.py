@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_rageval.engine.inputs import inputs_of
-from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
+from pytest_rageval.engine.planned_calls import PlannedCall, PlannedTask, PricedModel
 from pytest_rageval.engine.task import Task
 from pytest_rageval.systems.prompting import Prompts
 from pytest_rageval.systems.workflow import PlannedRun
 
-__all__ = ["ASSUMED_OBSERVATION", "ASSUMED_REPLY", "Estimate", "Requests", "estimates", "models_of"]
+__all__ = ["ASSUMED_OBSERVATION", "ASSUMED_REPLY", "AskRequests", "Estimate", "estimates", "models_of"]
 
 ASSUMED_REPLY = 256
 """Tokens of a reply if ``max_tokens`` does not limit it."""
 
 ASSUMED_OBSERVATION = 256
-"""Tokens of what an agent's tool shows; an agent's prompt grows by it and by a reply with each step."""
+"""Tokens of the result of an agent's tool; with each step the prompt grows by a reply and a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +58,15 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Requests:
-    """What a test asks with ``rag_ask`` of one system.
+class AskRequests:
+    """The number of requests that a test sends to one system with ``rag_ask``.
 
     Attributes:
         nodeid: the test's node id.
         system: the system's name.
-        model: the model's name; "" if it has none that is known.
+        model: the name of the system's model; "" if it has none or it is unknown.
         examples: how often Hypothesis runs the test; 1 without Hypothesis.
-        each: requests of one run of the test; None if the code does not show it.
+        each: number of requests in one run of the test; None if the test's code does not show it.
     """
 
     nodeid: str
@@ -76,53 +76,65 @@ class Requests:
     each: int | None
 
 
-def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
-    """Return the calls of the tasks by testbed, system, purpose and model; ``prompts`` are those of our systems."""
+def estimates(planned: Sequence[PlannedTask], prompts: Prompts) -> list[Estimate]:
+    """Return the calls of the tasks, summed by testbed, system, purpose and model.
+
+    Args:
+        planned: the tasks.
+        prompts: the prompts of the built-in systems.
+    """
     result: dict[tuple[str, str, str, str], Estimate] = {}
     for plan in planned:
-        for call in (*_answer(plan), *_input_calls(plan, prompts)):
-            name = call.model.name if isinstance(call.model, Pricing) else call.model or ""
+        for call in (*_answer_calls(plan), *_input_calls(plan, prompts)):
+            name = call.model.name if isinstance(call.model, PricedModel) else call.model or ""
             key = (plan.task.testbed, plan.task.system, call.what, name)
             result[key] = _add(result.get(key) or Estimate(*key), call, plan.task)
     return list(result.values())
 
 
-def models_of(plan: Planned, prompts: Prompts) -> Iterator[tuple[Pricing, bool]]:
-    """Yield each known model that a task asks, and whether it is the model behind our systems."""
-    for call in (*_answer(plan), *_input_calls(plan, prompts)):
-        if isinstance(call.model, Pricing) and call.messages is not None:
+def models_of(plan: PlannedTask, prompts: Prompts) -> Iterator[tuple[PricedModel, bool]]:
+    """Yield each known model that a task asks, and whether it is the model of the built-in systems."""
+    for call in (*_answer_calls(plan), *_input_calls(plan, prompts)):
+        if isinstance(call.model, PricedModel) and call.messages is not None:
             yield call.model, call.model is plan.model or call.model in plan.models.values()
 
 
-def _answer(plan: Planned) -> Iterator[PlannedCall]:
-    """Yield the first call of a system, then its later ones, whose prompts hold what the model replied before."""
+def _answer_calls(plan: PlannedTask) -> Iterator[PlannedCall]:
+    """Yield the first call of a system, then its later calls; their prompts contain the earlier replies."""
     case = plan.task.case
-    if plan.plan is None:
+    if plan.plan_calls is None:
         yield PlannedCall("answer", None, None)
         return
-    run = plan.plan(case.query)
+    run = plan.plan_calls(case.query)
     models = {**plan.models, "": plan.model}
-    asks = [(name, limit) for name, limit in run.asks or [("", None)] * run.calls if models.get(name) is not None]
-    if not asks:
+    call_limits = run.call_limits or [("", None)] * run.calls
+    known_calls = [(name, limit) for name, limit in call_limits if models.get(name) is not None]
+    if not known_calls:
         yield PlannedCall("answer", None, ())
         return
     final = run.final and not case.earlier  # the system's answers to earlier turns are unknown
-    yield PlannedCall("answer", models[asks[0][0]], run.messages, final, params=run.params)
-    for name in dict.fromkeys(name for name, _ in asks[1:]):
-        yield _later_steps(run, models[name], [limit for each, limit in asks[1:] if each == name])
+    yield PlannedCall("answer", models[known_calls[0][0]], run.messages, final, params=run.params)
+    for name in dict.fromkeys(name for name, _ in known_calls[1:]):
+        yield _later_steps(run, models[name], [limit for each, limit in known_calls[1:] if each == name])
 
 
-def _later_steps(run: PlannedRun, model: Pricing | str | None, limits: Sequence[int | None]) -> PlannedCall:
-    """Return the later calls of a model; each has its ``max_tokens``, or None for that of the first call."""
+def _later_steps(run: PlannedRun, model: PricedModel | str | None, limits: Sequence[int | None]) -> PlannedCall:
+    """Return the later calls of a model.
+
+    Args:
+        run: the calls of the case.
+        model: the model.
+        limits: ``max_tokens`` of each later call; None if it is the same as in the first call.
+    """
     count, known = len(limits), [limit for limit in limits if limit]
-    params = {"max_tokens": max(known)} if known and len(known) == count else {} if run.asks else run.params
-    reply = (model.max_tokens if isinstance(model, Pricing) else None) or ASSUMED_REPLY
+    params = {"max_tokens": max(known)} if known and len(known) == count else {} if run.call_limits else run.params
+    reply = (model.max_tokens if isinstance(model, PricedModel) else None) or ASSUMED_REPLY
     turns = 0 if run.exact else sum(min(step, run.turns or step) for step in range(1, count + 1))
     growth = (reply + ASSUMED_OBSERVATION) * turns // count  # the mean of the steps
     return PlannedCall("later steps", model, run.messages, False, count, run.exact, params, growth)
 
 
-def _input_calls(plan: Planned, prompts: Prompts) -> list[PlannedCall]:
+def _input_calls(plan: PlannedTask, prompts: Prompts) -> list[PlannedCall]:
     """Return the calls for the inputs of a task's metrics; those that ask the session's model come first."""
     calls = [call for each in inputs_of(plan.task.metrics) for call in each.estimate(plan, prompts)]
     return sorted(calls, key=lambda call: call.model is not None and call.model is not plan.model)
@@ -153,7 +165,7 @@ def _add(estimate: Estimate, call: PlannedCall, task: Task) -> Estimate:
     )
 
 
-def _tokens(model: Pricing, call: PlannedCall) -> tuple[int, bool]:
+def _tokens(model: PricedModel, call: PlannedCall) -> tuple[int, bool]:
     """Return the tokens of a prompt, and whether the number is exact. Tools are counted as their JSON."""
     tokens, counted = model.count(call.messages or ())
     tools = call.params.get("tools")

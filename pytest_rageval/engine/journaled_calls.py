@@ -1,4 +1,4 @@
-"""Calls of a system that are written to the journal, or reused from an earlier run."""
+"""Write the calls of a system to the journal, or reuse those of an interrupted run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SystemCall", "judging"]
 
 
 class SystemCall:
-    """One call of a system under the current scope.
+    """One call of a system in the current scope.
 
     Args:
         journaled: whether to write to the journal and to reuse calls of an earlier run.
@@ -47,7 +47,7 @@ class SystemCall:
             self._call.__exit__(kind, error, trace)
 
     def start(self) -> None:
-        """Write the start of the call; the system's own model calls are written as parts of it."""
+        """Write the start of the call; the model calls of the system are then written as parts of it."""
         inside = self._call.start()
         if inside is not None:
             scope = self._scope
@@ -73,7 +73,7 @@ class SystemCall:
 
 @contextmanager
 def judging() -> Iterator[None]:
-    """Write the judging of a case's answer and its model calls to the journal."""
+    """Write the judging of an answer, with its model calls, to the journal."""
     scope = current()
     with JournaledCall(scope.journal, "judging") as call:
         outer = SCOPE.set(replace(scope, journal=call.start()))

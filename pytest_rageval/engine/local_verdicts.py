@@ -17,11 +17,11 @@ __all__ = ["LocalVerdicts"]
 WAIT_S = 0.005
 """Seconds that a batch waits for the answers of other cases."""
 
-_DIGITS = 4  # of a confidence; the further ones depend on the batch
+_DIGITS = 4  # of a confidence; further digits depend on the batch
 
 
 class LocalVerdicts:
-    """Gathers answers that come within a few milliseconds, and judges them in a thread, on the session's loop.
+    """Judges answers on the session's loop: those that come within a few milliseconds form one batch, in a thread.
 
     Args:
         judge: the trained judge.
@@ -29,31 +29,31 @@ class LocalVerdicts:
 
     def __init__(self, judge: LocalJudge) -> None:
         self._judge = judge
-        self._open: _Batch | None = None
+        self._open_batch: _Batch | None = None
         self._lock: Lock | None = None
 
     async def __call__(self, sample: Sample) -> Verdict:
-        """Return the verdict on an answer; with a problem "judge_error: ..." if a feature is not finite."""
+        """Return the verdict on an answer; its problem is "judge_error: ..." if a feature is not finite."""
         from asyncio import create_task, shield
 
-        batch = self._open
+        batch = self._open_batch
         if batch is None or len(batch.answers) >= BATCH:
-            batch = self._open = _Batch()
-            batch.task = create_task(self._judged(batch))
+            batch = self._open_batch = _Batch()
+            batch.task = create_task(self._judge_batch(batch))
             batch.task.add_done_callback(lambda task: task.cancelled() or task.exception())
         instance, at = sample.case.instance, len(batch.answers)
         batch.answers.append(JudgeInput(instance.question, instance.gold, sample.answer.text, instance.language))
         return _verdict((await shield(batch.task))[at])
 
-    async def _judged(self, batch: _Batch) -> list[Judgement]:
+    async def _judge_batch(self, batch: _Batch) -> list[Judgement]:
         from asyncio import Lock, sleep, to_thread
 
         await sleep(WAIT_S)
         if self._lock is None:
             self._lock = Lock()
         async with self._lock:  # while one batch is judged, the next one gathers
-            if self._open is batch:
-                self._open = None
+            if self._open_batch is batch:
+                self._open_batch = None
             return await to_thread(self._judge.judge_batch, batch.answers)
 
 

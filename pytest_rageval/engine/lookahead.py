@@ -1,24 +1,24 @@
-"""Ask for answers ahead of the tests that need them."""
+"""Answer cases ahead of the tests that need them."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_rageval.engine.loop import LoopThread, Running
+from pytest_rageval.engine.loop import LoopFuture, LoopThread
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 
-    from pytest_rageval.engine.asking import Asked
+    from pytest_rageval.engine.case_executor import CaseResponses
 
 __all__ = ["LookAhead"]
 
 
 class LookAhead:
-    """The tasks in flight, each until its test claims it; at most ``window`` at a time.
+    """Runs tasks ahead of their tests, at most ``window`` at a time; a test claims the result of its task.
 
     `clear` cancels tasks that no test has claimed, and `unclaimed` reports their calls.
     """
@@ -26,7 +26,7 @@ class LookAhead:
     def __init__(self, loop: LoopThread, window: int) -> None:
         self.window = window
         self._loop = loop
-        self._tasks: dict[Hashable, tuple[Running[Asked], Meter]] = {}
+        self._tasks: dict[Hashable, tuple[LoopFuture[CaseResponses], Meter]] = {}
         self._dropped: list[Meter] = []
 
     def __contains__(self, key: Hashable) -> bool:
@@ -47,28 +47,28 @@ class LookAhead:
 
     @property
     def cost_usd(self) -> float | None:
-        """Known cost of the calls that are in no outcome yet, or never will be; None if nothing is known."""
+        """Known cost of the calls that no outcome contains yet; None if no cost is known."""
         charged = (meter.calls for meter in (*self._dropped, *(meter for _, meter in self._tasks.values())))
         known = [calls.cost_usd for calls in charged if calls.calls and calls.cost_usd is not None]
         return sum(known) if known else None
 
-    def start(self, key: Hashable, ask: Callable[[], Awaitable[Asked]], meter: Meter) -> None:
-        """Start ``ask``, which charges ``meter``; its test claims it by ``key``."""
+    def start(self, key: Hashable, ask: Callable[[], Awaitable[CaseResponses]], meter: Meter) -> None:
+        """Start ``ask``, which charges ``meter``; the test claims the result by ``key``."""
         self._tasks[key] = (self._loop.start(ask), meter)
 
-    def claim(self, key: Hashable) -> Asked:
+    def claim(self, key: Hashable) -> CaseResponses:
         """Wait for the task ``key``, and return its result or raise its exception.
 
-        An interrupt cancels all other tasks first. Otherwise the next one could start in the slot of this one.
+        An interrupt cancels all other tasks first, because the next one could start in the slot of this one.
         """
         running, meter = self._tasks[key]
         try:
-            return self.now(partial(running.result, partial(self.keep, (key,))), meter)
+            return self.ask_now(partial(running.result, partial(self.cancel_others, (key,))), meter)
         finally:
             self._tasks.pop(key, None)
 
-    def now(self, ask: Callable[[], Asked], meter: Meter) -> Asked:
-        """Return the result of ``ask``; if it raises, count ``meter`` as `unclaimed`, because no outcome has it."""
+    def ask_now(self, ask: Callable[[], CaseResponses], meter: Meter) -> CaseResponses:
+        """Return the result of ``ask``, called now; if it raises, add the calls of ``meter`` to `unclaimed`."""
         try:
             return ask()
         except BaseException:
@@ -80,15 +80,15 @@ class LookAhead:
         if key in self._tasks:
             self._drop([key])
 
-    def keep(self, keys: Collection[Hashable]) -> None:
-        """Cancel all tasks except ``keys``, all at once: a waiting one must not start in the slot of another."""
+    def cancel_others(self, keys: Collection[Hashable]) -> None:
+        """Cancel all tasks except ``keys`` together: a waiting task must not start in the slot of a cancelled one."""
         others = [key for key in self._tasks if key not in keys]
         if others:
             self._drop(others)
 
     def clear(self) -> None:
         """Cancel all tasks that no test has claimed."""
-        self.keep(())
+        self.cancel_others(())
 
     def _drop(self, keys: Sequence[Hashable]) -> None:
         dropped = [self._tasks.pop(key) for key in keys]
@@ -98,5 +98,5 @@ class LookAhead:
 
     @property
     def unclaimed(self) -> Calls:
-        """Model calls that are in no outcome; final once the loop has ended."""
+        """Model calls that no outcome contains; the number is final once the loop has ended."""
         return sum((meter.calls for meter in self._dropped), Calls())

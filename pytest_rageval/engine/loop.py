@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     import asyncio
     import concurrent.futures
 
-__all__ = ["LoopThread", "NoLoop", "Running"]
+__all__ = ["LoopFuture", "LoopThread", "NoLoop"]
 
 T = TypeVar("T")
 
 MEANWHILE_S = 0.5
-"""Seconds after which a waiting thread wakes, handles signals and calls ``meanwhile``."""
+"""Seconds after which a waiting thread wakes up to handle signals and to call ``meanwhile``."""
 
 PATIENCE_S = 5.0
-"""Seconds to wait for cancelled coroutines to end, and then for the last one."""
+"""Seconds to wait for the end of cancelled coroutines, and then for the last coroutine."""
 
 
-class Running(Generic[T]):
-    """A coroutine that runs, or will run, on the loop of a `LoopThread`."""
+class LoopFuture(Generic[T]):
+    """The future result of a coroutine on the loop of a `LoopThread`."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class Running(Generic[T]):
     def result(self, interrupted: Callable[[], object] | None = None) -> T:
         """Wait for the coroutine, and return its result or raise its exception.
 
-        If another exception ends the waiting, cancel the coroutine. If it is a `KeyboardInterrupt`, call
-        ``interrupted`` before.
+        If the waiting ends with another exception, cancel the coroutine. Before that, call ``interrupted`` if the
+        exception is a `KeyboardInterrupt`.
         """
         try:
             from concurrent.futures import TimeoutError as NotYetError
@@ -75,15 +75,15 @@ class Running(Generic[T]):
             raise error
         return result  # type: ignore[return-value]
 
-    def cancel(self, *others: Running[Any]) -> None:
-        """Cancel the coroutine, unless it has ended, and ``others`` of its loop in the same step of the loop."""
+    def cancel(self, *others: LoopFuture[Any]) -> None:
+        """Cancel the coroutine and ``others`` in the same step of their loop; ended ones stay as they are."""
         if not self._loop.is_closed():
             coroutines = {running._coroutine for running in (self, *others)}
             self._loop.call_soon_threadsafe(_cancel, coroutines)
 
 
 class NoLoop:
-    """Replaces a `LoopThread` if every call is replayed: a coroutine that never waits needs no event loop."""
+    """Runs coroutines without an event loop: if every call is replayed, a coroutine never waits."""
 
     waits = False
 
@@ -116,12 +116,12 @@ class LoopThread:
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
-    def start(self, make: Callable[[], Awaitable[T]]) -> Running[T]:
-        """Call ``make`` on the loop, start its coroutine, and return it as it runs.
+    def start(self, make: Callable[[], Awaitable[T]]) -> LoopFuture[T]:
+        """Call ``make`` on the loop, start its coroutine, and return its future result.
 
-        If it is cancelled before its first step, ``make`` is never called and leaves no coroutine that nobody awaits.
+        If it is cancelled before its first step, ``make`` is not called, so no coroutine remains without being awaited.
         """
-        running = Running(self._started(), make, self._meanwhile)
+        running = LoopFuture(self._start_once(), make, self._meanwhile)
         running.launch()
         return running
 
@@ -130,13 +130,13 @@ class LoopThread:
 
         An interrupt of the waiting thread cancels it.
         """
-        return Running(self._started(), lambda: awaitable, self._meanwhile).result()
+        return LoopFuture(self._start_once(), lambda: awaitable, self._meanwhile).result()
 
     async def awaited(self, make: Callable[[], Awaitable[T]]) -> T:
-        """Await the coroutine of ``make`` on this loop, from any other loop, and return its result."""
+        """Await the coroutine of ``make`` on this loop, and return its result; the caller may run on another loop."""
         import asyncio
 
-        if self._started() is asyncio.get_running_loop():
+        if self._start_once() is asyncio.get_running_loop():
             return await make()
         result, error = await asyncio.wrap_future(self.start(make).launch())
         if error is not None:
@@ -146,17 +146,17 @@ class LoopThread:
     def close(self, last: Callable[[], Awaitable[object]] | None = None) -> None:
         """Cancel everything that still runs on the loop, await ``last``, and end the thread.
 
-        Abandon a coroutine that ignores its cancellation after a few seconds; the thread ends with the process.
+        If a coroutine ignores its cancellation, stop waiting after a few seconds; the thread ends with the process.
         """
         if self._loop is None or self._thread is None:
             return
         import asyncio
 
-        asyncio.run_coroutine_threadsafe(_ending(last), self._loop)
+        asyncio.run_coroutine_threadsafe(_end(last), self._loop)
         self._thread.join(3 * PATIENCE_S)
         self._loop = self._thread = None
 
-    def _started(self) -> asyncio.AbstractEventLoop:
+    def _start_once(self) -> asyncio.AbstractEventLoop:
         with self._starting:
             if self._loop is None:
                 import asyncio
@@ -170,7 +170,7 @@ class LoopThread:
 
 
 class _Unstarted:
-    """The coroutines that other threads created for a loop, until each has started.
+    """Holds the coroutines that other threads create for a loop, until each has started.
 
     litellm creates the coroutine of every call in a thread. If the call is cancelled at that moment, nobody awaits the
     coroutine, and Python would warn when it is garbage-collected. This class holds it and closes it at the end.
@@ -203,7 +203,7 @@ class _Unstarted:
 
 
 async def _catch(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:
-    """Return a result or an exception; some exceptions would end the loop, and waiting threads would hang."""
+    """Return a result or an exception, because some exceptions would end the loop, and waiting threads would hang."""
     from asyncio import CancelledError
 
     try:
@@ -213,7 +213,7 @@ async def _catch(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseExcept
 
 
 def _cancel(coroutines: Collection[object]) -> None:
-    """Cancel the tasks of coroutines, on the loop that runs them."""
+    """Cancel the tasks of coroutines; call this on the loop that runs them."""
     import asyncio
 
     for task in asyncio.all_tasks():
@@ -221,7 +221,7 @@ def _cancel(coroutines: Collection[object]) -> None:
             task.cancel()
 
 
-async def _ending(last: Callable[[], Awaitable[object]] | None) -> None:
+async def _end(last: Callable[[], Awaitable[object]] | None) -> None:
     import asyncio
 
     pending = asyncio.all_tasks() - {asyncio.current_task()}

@@ -1,4 +1,4 @@
-"""Cache answers of a system, and ask for each only once, also across processes."""
+"""Cache the answers of a system, so that each question is asked once, also across processes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["OnceCache"]
 
 
 class OnceCache:
-    """Asks a system the same query only once in each repeat, also for concurrent requests.
+    """Asks a system the same query once in each repeat, also for concurrent requests.
 
     The cache lives as long as the system. The first case that asks is charged.
 
     Args:
-        answerer: asks the system.
-        shared: answers that processes with the same system share; None if there are no others.
-        known: (case, repeat, answer) from before.
+        answerer: calls the system.
+        shared: answers that processes with the same system share; None if there is only one process.
+        known: (case, repeat, answer) of an earlier session.
     """
 
     def __init__(
@@ -49,34 +49,34 @@ class OnceCache:
         return self._answerer.waits
 
     def __call__(self, case: Case, why: str = "") -> Answer:
-        """Return the answer to a case; ask in this thread. If that fails, ``why`` ends the error's message."""
+        """Return the answer to a case; call the system in this thread. An error's message ends with ``why``."""
         key = _key(case, current().repeat)
         if key not in self._known:
-            with nullcontext() if self._shared is None else self._shared.held(key):
+            with nullcontext() if self._shared is None else self._shared.lock(key):
                 answer = self._find_shared(key)
                 if answer is None:
-                    with _own_meter(why, self._journal_key(key)):
+                    with _separate_meter(why, self._journal_key(key)):
                         answer = self._answerer(case)
-                self._keep(key, answer)
+                self._store(key, answer)
         return self._known[key]
 
     async def ahead(self, case: Case, why: str = "") -> Answer:
-        """Return the same; ask on the event loop."""
+        """Return the answer to a case; call the system on the event loop. An error's message ends with ``why``."""
         import asyncio
 
         key = _key(case, current().repeat)
         while key not in self._known:
             if key in self._asking:
-                await asyncio.shield(self._asking[key])  # if that call fails, this one asks itself
+                await asyncio.shield(self._asking[key])  # if that call fails, this one calls the system
                 continue
             ended = self._asking[key] = asyncio.get_running_loop().create_future()
             try:
-                async with nullcontext() if self._shared is None else self._shared.held_ahead(key):
+                async with nullcontext() if self._shared is None else self._shared.lock_ahead(key):
                     answer = self._find_shared(key)
                     if answer is None:
-                        with _own_meter(why, self._journal_key(key)):
+                        with _separate_meter(why, self._journal_key(key)):
                             answer = await self._answerer.ahead(case)
-                    self._keep(key, answer)
+                    self._store(key, answer)
             finally:
                 del self._asking[key]
                 ended.set_result(None)
@@ -100,10 +100,10 @@ class OnceCache:
     def _find_shared(self, key: str) -> Answer | None:
         return None if self._shared is None else self._shared.find(key)
 
-    def _keep(self, key: str, answer: Answer) -> None:
+    def _store(self, key: str, answer: Answer) -> None:
         self._known[key] = answer
         if self._shared is not None:
-            self._shared.keep(key, answer)
+            self._shared.store(key, answer)
 
 
 def _key(case: Case, repeat: int) -> str:
@@ -113,8 +113,8 @@ def _key(case: Case, repeat: int) -> str:
 
 
 @contextmanager
-def _own_meter(why: str, key: str) -> Iterator[None]:
-    """Charge a separate meter first: an answerer reads the calls of its system from its meter.
+def _separate_meter(why: str, key: str) -> Iterator[None]:
+    """Charge a separate meter, then the case's: an answerer reads from the meter which calls its system made.
 
     Raises:
         CaseError: the system has failed; the message ends with ``why``.

@@ -1,4 +1,4 @@
-"""Errors of a case that keep its trace: an outage that the trace reports, and an exception of the system."""
+"""Errors of a case that keep its trace: outages that the trace reports, and exceptions of a system."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pytest_rageval.model.case import Case
 from pytest_rageval.trace.collector import Collector
 from pytest_rageval.trace.completing import outage_of, steps_before_error
 
-__all__ = ["UnansweredError", "answer_before", "check_outage", "unanswered"]
+__all__ = ["UnansweredError", "answer_before", "check_outage", "error_with_steps"]
 
-WHAT = {"tool_unavailable": "a tool could not be reached", "model_error": "a call of a model failed"}
+OUTAGES = {"tool_unavailable": "a tool could not be reached", "model_error": "a call of a model failed"}
 
 
 class UnansweredError(CaseError):
     """A run ended without an answer that may be scored.
 
     Attributes:
-        answer: its steps, as the trace of an answer, for reports.
+        answer: an answer without text; its trace has the steps before the error, for reports.
     """
 
     def __init__(self, kind: str, message: str, answer: Answer) -> None:
@@ -32,7 +32,7 @@ def check_outage(case: Case, answer: Answer) -> Answer:
         return answer
     reason, detail = outage
     why = f": {short_repr(detail, 200)}" if detail else ""
-    raise UnansweredError(reason, f"case {case.id!r} ended with {reason}: {WHAT[reason]}{why}", answer)
+    raise UnansweredError(reason, f"case {case.id!r} ended with {reason}: {OUTAGES[reason]}{why}", answer)
 
 
 def answer_before(error: CaseError) -> Answer | None:
@@ -40,7 +40,7 @@ def answer_before(error: CaseError) -> Answer | None:
     return error.answer if isinstance(error, UnansweredError) else None
 
 
-def unanswered(kind: str, message: str, collector: Collector | None) -> CaseError:
+def error_with_steps(kind: str, message: str, collector: Collector | None) -> CaseError:
     """Return the error of a system that raised, with the steps that were collected before."""
     trace = () if collector is None else steps_before_error(collector)
     return UnansweredError(kind, message, Answer("", trace=trace)) if trace else CaseError(kind, message)

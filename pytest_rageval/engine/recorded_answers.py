@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["RecordedAnswerer", "RecordedAnswers", "labels_of", "system_of"]
 
 UNNAMED = "recorded"
-"""The system of rows that do not name one."""
+"""Name of the system in rows that do not name one."""
 
 
 class RecordedAnswers:
@@ -29,7 +29,7 @@ class RecordedAnswers:
 
     Args:
         rows: the answers.
-        labels: for a part of the answers, each system of all of them with its distinct facets `labels_of`.
+        labels: system -> its distinct labels (see `labels_of`) in all files; None if ``rows`` are all answers.
     """
 
     def __init__(
@@ -52,19 +52,19 @@ class RecordedAnswers:
         return tuple(self._labels)
 
     def find(self, system: str, case: Case, name: str) -> Answer | None:
-        """Return the answer to a case by its name with the setting (``q1-noise_rate=0.4``), or by its id alone.
+        """Return the recorded answer to a case; None if there is none.
 
-        If several rows match, return the one that names the most facets. A row answers a variant only if it names a
-        facet of variants.
+        First look for the case's name with its setting (``q1-noise_rate=0.4``), then for its id alone. If several rows
+        match, return the one that names the most facets. A row answers a variant only if it names a facet of variants.
         """
         for key in (name, case.instance.id) if name != case.instance.id else (name,):
-            rows = [row for row in self._rows.get((system, key), ()) if in_slice(case.facets, self._narrowing(row))]
+            rows = [row for row in self._rows.get((system, key), ()) if in_slice(case.facets, self._known_facets(row))]
             if rows:
                 return rows[0].answer if len(rows) == 1 else max(rows, key=lambda row: len(row.where)).answer
         return None
 
     def labels(self, system: str, case: Case, name: str) -> dict[str, str]:
-        """Return the facets ``workflow`` and ``model`` of a case's answer; the default workflow is the system's name.
+        """Return the facets ``workflow`` and ``model`` of a case's answer; without a workflow, it is the system's name.
 
         Raises:
             SettingError: the rows of the case name several workflows or models.
@@ -81,7 +81,7 @@ class RecordedAnswers:
         return {WORKFLOW: system, **(known[0] if known else {})}
 
     def _labels_of_case(self, system: str, case: Case, name: str) -> list[dict[str, str]]:
-        """Return the distinct labels of the rows that may answer a case."""
+        """Return the distinct labels (see `labels_of`) of the rows that may answer a case."""
         known: list[dict[str, str]] = []
         for key in (name, case.instance.id):
             for row in self._rows.get((system, key), ()):
@@ -92,12 +92,12 @@ class RecordedAnswers:
                 break
         return known
 
-    def ignore_but(self, facets: Collection[str]) -> set[str]:
-        """Ignore all keys of rows except these facets; return the ignored keys, which are facets of no case."""
+    def limit_facets(self, facets: Collection[str]) -> set[str]:
+        """Ignore the keys of rows that are not among these facets of cases; return the ignored keys."""
         self._facets = frozenset(facets)
         return {key for rows in self._rows.values() for row in rows for key in row.where} - self._facets
 
-    def _narrowing(self, row: Recorded) -> Mapping[str, str]:
+    def _known_facets(self, row: Recorded) -> Mapping[str, str]:
         if self._facets is None or not row.where:
             return row.where
         return {key: value for key, value in row.where.items() if key in self._facets}
@@ -108,12 +108,12 @@ class RecordedAnswers:
 
 
 def labels_of(row: Recorded) -> dict[str, str]:
-    """Return the facets ``workflow`` and ``model`` that a row names."""
+    """Return the labels of a row: the facets ``workflow`` and ``model`` that it names."""
     return {key: row.where[key] for key in (WORKFLOW, MODEL) if key in row.where}
 
 
 def system_of(row: Recorded) -> str:
-    """Return a row's system; a row without one has its workflow and model as the name."""
+    """Return the name of a row's system; without one, its workflow and model form the name."""
     return row.system or "@".join(labels_of(row).values()) or UNNAMED
 
 
@@ -127,7 +127,7 @@ class RecordedAnswerer:
             answers: all recorded answers.
             system: the name of the system.
             name: the case's parameter id.
-            axes: the facets in which settings of one record differ.
+            axes: the facets that distinguish the settings of one record, such as ``noise_rate``; for messages.
         """
         self._answers = answers
         self._system = system
@@ -138,7 +138,7 @@ class RecordedAnswerer:
     light = True
 
     async def ahead(self, case: Case, /) -> Answer:
-        """Return the same on the event loop."""
+        """Return the recorded answer to ``case``."""
         return self(case)
 
     def __call__(self, case: Case, /) -> Answer:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from pytest_rageval.engine.asking import Asked, Inputs
+from pytest_rageval.engine.case_executor import CaseResponses, Inputs
 from pytest_rageval.engine.diagnosis import diagnosis_of, reads_diagnosis, with_diagnosis
 from pytest_rageval.engine.inputs import inputs_named
 from pytest_rageval.engine.task import Task
@@ -28,7 +28,7 @@ from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 
-__all__ = ["Runner", "as_asked", "outcome_of"]
+__all__ = ["Runner", "outcome_of", "with_asked_case"]
 
 NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 
@@ -37,23 +37,21 @@ class Runner:
     """Turns tasks into outcomes; failures of a system or a metric become errors of the outcome.
 
     Args:
-        markers: of rejections and detected errors.
-        trace_chars: characters to keep of each text in the steps of an answer.
+        markers: phrases that mark rejections and detected errors.
+        trace_chars: maximum characters of each text in the steps of an answer.
     """
 
     def __init__(self, markers: Markers, trace_chars: int = TRACE_CHARS) -> None:
         self._markers = markers
         self._trace_chars = trace_chars
 
-    def run(self, task: Task, asked: Asked) -> Outcome:
+    def run(self, task: Task, responses: CaseResponses) -> Outcome:
         """Return the outcome of ``task``: scored, or an error with its cause."""
-        outcome = self._outcome(as_asked(task, asked), asked)
-        return outcome if asked.case is None else replace(outcome, history=asked.case.instance.history)
+        outcome = self._outcome(with_asked_case(task, responses), responses)
+        return outcome if responses.case is None else replace(outcome, history=responses.case.instance.history)
 
     def score(self, sample: Sample, metric: Metric) -> Score:
-        """Return one metric's score.
-
-        If no text was generated, a metric of the answer has no value.
+        """Return the score of one metric; a metric of generated text has no value if nothing was generated.
 
         Raises:
             CaseError: the metric raises or returns an invalid score; the kind is that of its `CaseError`, else
@@ -90,20 +88,20 @@ class Runner:
             {each.name: each.finish(inputs[each.name], task, self._score_other) for each in inputs_named(inputs)}
         )
 
-    def _outcome(self, task: Task, asked: Asked) -> Outcome:
-        answer = asked.answer
+    def _outcome(self, task: Task, responses: CaseResponses) -> Outcome:
+        answer = responses.answer
         if answer is None:
-            return outcome_of(task, error=asked.error, calls=asked.calls)
+            return outcome_of(task, error=responses.error, calls=responses.calls)
         scores: dict[str, Score] = {}
         diagnosis: Diagnosis | Score | None = None
-        error = asked.error
+        error = responses.error
         if error is None:
             try:
-                diagnosis = self._score(task, asked, answer, scores)
+                diagnosis = self._score(task, responses, answer, scores)
             except CaseError as fault:
                 error = fault
         stored = replace(answer, trace=shortened(answer.trace, self._trace_chars, redact)) if answer.trace else answer
-        details: dict[str, Any] = _seen(task.case, answer)
+        details: dict[str, Any] = _share_seen(task.case, answer)
         if isinstance(diagnosis, Diagnosis):
             details["diagnosis"] = diagnosis
         details["said"] = text_digest(answer.text)
@@ -112,20 +110,25 @@ class Runner:
         knew = scores.get("closed_book_accuracy")
         if knew is not None and knew.value is not None:
             details["facets"] = {**task.case.facets, KNEW: "true" if knew.value else "false"}
-        return outcome_of(task, _lean(stored, task.case), scores, error, asked.calls, details)
+        return outcome_of(task, _without_known_texts(stored, task.case), scores, error, responses.calls, details)
 
     def _score_other(self, case: Case, answer: Answer, metric: Metric) -> Score:
         return self.score(Sample(case, answer, self._markers), metric)
 
-    def _score(self, task: Task, asked: Asked, answer: Answer, scores: dict[str, Score]) -> Diagnosis | Score | None:
-        """Add the task's scores; return the diagnosis, or why there is none; None if no metric reads that."""
-        sample = self.sample(task, asked.inputs, answer)
+    def _score(
+        self, task: Task, responses: CaseResponses, answer: Answer, scores: dict[str, Score]
+    ) -> Diagnosis | Score | None:
+        """Add the task's scores to ``scores``, and return the diagnosis, or a score with the reason for none.
+
+        Return None if no metric reads the diagnosis and nothing shows what the system saw or did.
+        """
+        sample = self.sample(task, responses.inputs, answer)
         readers = [metric for metric in task.metrics if reads_diagnosis(metric)]
         for metric in task.metrics:
             if not readers or not reads_diagnosis(metric):
                 scores[metric.name] = self.score(sample, metric)
         if not readers and not answer.trace and answer.ranking is None and task.case.supplied is None:
-            return None  # nothing says what the system saw or did
+            return None
         diagnosis = diagnosis_of(task, answer, scores)
         if readers:
             sample = with_diagnosis(sample, diagnosis)
@@ -133,9 +136,9 @@ class Runner:
         return diagnosis
 
 
-def as_asked(task: Task, asked: Asked) -> Task:
-    """Return the task with the case in the form that was asked."""
-    return task if asked.case is None else replace(task, case=replace(asked.case, located=task.case.located))
+def with_asked_case(task: Task, responses: CaseResponses) -> Task:
+    """Return the task with the case that the system received, such as with its own answers as the history."""
+    return task if responses.case is None else replace(task, case=replace(responses.case, located=task.case.located))
 
 
 def outcome_of(
@@ -146,9 +149,9 @@ def outcome_of(
     calls: Calls | None = None,
     details: Mapping[str, Any] = NO_DETAILS,
 ) -> Outcome:
-    """Return a task's outcome: scored, or with ``error`` an error that keeps the answer and scores so far.
+    """Return a task's outcome: scored, or an error if ``error`` is not None.
 
-    ``details`` are further fields of the outcome.
+    An outcome with an error keeps the answer and the scores so far. ``details`` are further fields of the outcome.
     """
     facets = task.case.facets
     outcome = Outcome(
@@ -173,8 +176,8 @@ def outcome_of(
     return replace(outcome, question=task.case.instance.question, added=added)
 
 
-def _seen(case: Case, answer: Answer) -> dict[str, float | None]:
-    """Return the share of the evidence or of the gold answer that the system saw, as a field of the outcome."""
+def _share_seen(case: Case, answer: Answer) -> dict[str, float | None]:
+    """Return the share of the evidence, or else of the gold answer, that the system saw, as a field of the outcome."""
     if answer.ranking is None and case.supplied is None:
         return {}
     from pytest_rageval.metrics.rankings.answer_seen import answer_seen
@@ -185,8 +188,8 @@ def _seen(case: Case, answer: Answer) -> dict[str, float | None]:
     return {"evidence": evidence} if evidence is not None else {"answer_seen": answer_seen(sample)}
 
 
-def _lean(answer: Answer, case: Case) -> Answer:
-    """Return the answer without the texts of passages that are in its instance."""
+def _without_known_texts(answer: Answer, case: Case) -> Answer:
+    """Return the answer without the texts of those passages that are in the case's instance."""
     if answer.ranking is None:
         return answer
     known = {p.id for p in case.instance.passages or ()}

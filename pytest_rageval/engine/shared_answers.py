@@ -1,4 +1,4 @@
-"""Answers that the processes of one session share, to ask each question only once."""
+"""Share answers between the processes of a session, to ask each question only once."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class SharedAnswers:
         self._folder = folder
 
     @contextmanager
-    def held(self, name: str) -> Iterator[None]:
-        """Hold the lock of an answer."""
-        with self._lock(name):
+    def lock(self, name: str) -> Iterator[None]:
+        """Hold the lock of an answer inside the block."""
+        with self._file_lock(name):
             yield
 
     @asynccontextmanager
-    async def held_ahead(self, name: str) -> AsyncIterator[None]:
-        """Hold the lock on the event loop; other coroutines run while this one waits."""
+    async def lock_ahead(self, name: str) -> AsyncIterator[None]:
+        """Hold the lock of an answer inside the block; other coroutines run while this one waits for it."""
         from asyncio import sleep
 
         from filelock import Timeout
 
-        lock = self._lock(name)
+        lock = self._file_lock(name)
         while True:
             try:
                 lock.acquire(timeout=0)
@@ -57,17 +57,17 @@ class SharedAnswers:
         path = self._folder / f"{name}.json"
         return decode_answer(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
 
-    def keep(self, name: str, answer: Answer) -> None:
-        """Write an answer for the other processes, which else ask themselves; the caller must hold the lock."""
+    def store(self, name: str, answer: Answer) -> None:
+        """Write an answer for the other processes; if that fails, they ask again. The caller must hold the lock."""
         with suppress(OSError), whole_files(self._folder / f"{name}.json") as (part,):
             part.write_text(json.dumps(encode_answer(answer)), encoding="utf-8")
 
     def forget(self, name: str) -> None:
         """Remove an answer; the next process that needs it asks again."""
-        with self._lock(name):
+        with self._file_lock(name):
             (self._folder / f"{name}.json").unlink(missing_ok=True)
 
-    def _lock(self, name: str) -> FileLock:
+    def _file_lock(self, name: str) -> FileLock:
         from filelock import FileLock
 
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

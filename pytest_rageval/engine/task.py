@@ -1,4 +1,4 @@
-"""A case that a session asks and scores."""
+"""A case that a session answers and scores."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Correctness", "Task"]
 
 @dataclass(frozen=True, slots=True)
 class Correctness:
-    """The rule by which an answer is right.
+    """The rule that decides whether an answer is right.
 
     Attributes:
-        metric: the metric.
-        threshold: its smallest value for a right answer.
+        metric: the name of a metric.
+        threshold: the smallest value of a right answer.
     """
 
     metric: str
@@ -25,15 +25,15 @@ class Correctness:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A case with its names in the session, and its metrics.
+    """A case with its test, its system and its metrics.
 
     Attributes:
         nodeid: the test item's node id.
-        testbed: the node id of its function or suite entry.
+        testbed: the node id of its test function or suite entry.
         system: the name of the system that answers.
         case: the case.
         metrics: the metrics that score the answer.
-        correctness: the rule by which its diagnosis calls an answer right; None if no metric scores answers.
+        correctness: decides for the diagnosis whether the answer is right; None if no metric scores answers.
     """
 
     nodeid: str

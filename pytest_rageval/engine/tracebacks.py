@@ -12,24 +12,24 @@ from typing import TypeVar
 
 from pytest_rageval.errors import CaseError, ascii_safe
 
-__all__ = ["cause_of", "describe", "frames_of_users", "or_case_error"]
+__all__ = ["cause_of", "describe", "or_case_error", "user_traceback"]
 
 T = TypeVar("T")
 
-FRAMES = 3
-LONGEST = 1000  # characters of an exception's message
+FRAMES = 3  # frames of a traceback to show
+MAX_MESSAGE_CHARS = 1000
 _OURS = str(Path(__file__).parent.parent) + os.sep
 
 
 def describe(error: BaseException) -> str:
-    """Return an exception's type and message, safe to print and cut to `LONGEST` characters."""
+    """Return an exception's type and message, safe to print and cut to `MAX_MESSAGE_CHARS` characters."""
     name = type(error).__name__
     try:
         text = "\n".join(ascii_safe(line) for line in str(error).splitlines())
     except Exception as fault:
         text = f"its message cannot be shown, as that raises {type(fault).__name__}"
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}… ({len(text):,} characters)"
+    if len(text) > MAX_MESSAGE_CHARS:
+        text = f"{text[:MAX_MESSAGE_CHARS]}… ({len(text):,} characters)"
     return f"{name}: {text}" if text else name
 
 
@@ -41,15 +41,15 @@ def cause_of(error: BaseException) -> str:
     """
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_OURS)]
     outside = [f for f in frames if not _is_stdlib(f.filename)] or frames
-    own = [f for f in outside if "site-packages" not in f.filename] or outside
-    shown = own[-FRAMES:]
+    user_frames = [f for f in outside if "site-packages" not in f.filename] or outside
+    shown = user_frames[-FRAMES:]
     if outside and outside[-1] is not shown[-1]:
         shown = [*shown[1 - FRAMES :], outside[-1]]
     lines = (f"  {f.filename}:{f.lineno} in {f.name}: {f.line or ''}".rstrip(": ") for f in shown)
     return "\n".join((describe(error), *lines))
 
 
-def frames_of_users(error: BaseException) -> TracebackType | None:
+def user_traceback(error: BaseException) -> TracebackType | None:
     """Return an exception's traceback without this package's frames: a debugger then stops in the user's code."""
     frames, at = [], error.__traceback__
     while at is not None:
@@ -63,7 +63,7 @@ def frames_of_users(error: BaseException) -> TracebackType | None:
 
 
 async def or_case_error(awaitable: Awaitable[T], kind: str, what: str) -> T:
-    """Return the result; turn other exceptions into a `CaseError` of ``kind`` whose message begins with ``what``."""
+    """Return the result; turn any exception into a `CaseError` of ``kind``, whose message begins with ``what``."""
     from asyncio import CancelledError
 
     try:

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Vectors"]
 
-VectorOf = dict[str, Sequence[float]]
+VectorByText = dict[str, Sequence[float]]
 
 WAIT_S = 0.005
 """Seconds that a call waits for the texts of other cases."""
 
-MOST = 128
-"""Number of texts from which a call accepts no more."""
+MAX_TEXTS = 128
+"""Maximum number of texts in one call."""
 
 CACHE_SIZE = 2048
-"""Texts in the cache of vectors, the last used ones: references come again with every system and repetition."""
+"""Size of the cache of vectors in texts, the last used ones: systems and repeats embed the same references again."""
 
-_OF_A_TEXT = ("bad_request", "context_length", "content_filter")
-"""Kinds of errors that a single text of a call may cause."""
+_TEXT_ERROR_KINDS = ("bad_request", "context_length", "content_filter")
+"""Kinds of errors that a single text may cause for its whole call."""
 
 
 class Vectors:
@@ -40,7 +40,7 @@ class Vectors:
     Args:
         model: the embedding model.
         together: whether one call may embed the texts of several cases.
-        versions: receives the name of the model that gave the vectors, and its revision if it has one.
+        versions: receives the name of the model that gave the vectors, and its revision, if any.
     """
 
     def __init__(self, model: EmbeddingModel, *, together: bool, versions: MutableMapping[str, str]) -> None:
@@ -48,17 +48,17 @@ class Vectors:
         self._together = together
         self._versions = versions
         self._cache: OrderedDict[str, Sequence[float]] = OrderedDict()
-        self._open: _Batch | None = None
+        self._open_batch: _Batch | None = None
         self._in_flight: dict[str, _Batch] = {}
 
-    async def __call__(self, texts: Iterable[str]) -> VectorOf:
+    async def __call__(self, texts: Iterable[str]) -> VectorByText:
         """Return the vector of each distinct text.
 
-        Raises `ModelError` if a call fails, and `CaseError` for vectors of several lengths; other exceptions of the
-        model pass through.
+        Raise `ModelError` if a call fails, and `CaseError` if the vectors have several lengths. Other exceptions of the
+        model propagate.
         """
         distinct = dict.fromkeys(texts)
-        vectors: VectorOf = {}
+        vectors: VectorByText = {}
         if not self._together:
             for text in distinct:
                 vectors |= await self._ask([text])
@@ -71,17 +71,17 @@ class Vectors:
             raise CaseError("embedder_error", "the embedding model gave vectors of several lengths")
         return vectors
 
-    async def _await_batches(self, texts: Sequence[str]) -> VectorOf:
+    async def _await_batches(self, texts: Sequence[str]) -> VectorByText:
         from asyncio import shield
 
         batches = list(dict.fromkeys(self._batch(text) for text in texts))
-        vectors: VectorOf = {}
+        vectors: VectorByText = {}
         try:
             for batch in batches:
                 result = await shield(batch.task)
                 vectors |= {text: result[text] for text in texts if text in result}
         except ModelError as error:
-            if error.kind not in _OF_A_TEXT or all(set(batch.texts) <= set(texts) for batch in batches):
+            if error.kind not in _TEXT_ERROR_KINDS or all(set(batch.texts) <= set(texts) for batch in batches):
                 raise
             return await self._ask(texts)
         return vectors
@@ -92,34 +92,34 @@ class Vectors:
 
         batch = self._in_flight.get(text)
         if batch is None:
-            batch = self._open
-            if batch is None or len(batch.texts) >= MOST:
-                batch = self._open = _Batch()
+            batch = self._open_batch
+            if batch is None or len(batch.texts) >= MAX_TEXTS:
+                batch = self._open_batch = _Batch()
                 batch.task = create_task(self._send(batch))
                 batch.task.add_done_callback(lambda task: task.cancelled() or task.exception())
             batch.texts.append(text)
             self._in_flight[text] = batch
         return batch
 
-    async def _send(self, batch: _Batch) -> VectorOf:
+    async def _send(self, batch: _Batch) -> VectorByText:
         from asyncio import sleep
 
         try:
             await sleep(WAIT_S)
-            if self._open is batch:
-                self._open = None
+            if self._open_batch is batch:
+                self._open_batch = None
             return await self._ask(batch.texts)
         finally:
             for text in batch.texts:
                 del self._in_flight[text]
 
-    async def _ask(self, texts: Sequence[str]) -> VectorOf:
+    async def _ask(self, texts: Sequence[str]) -> VectorByText:
         reply = await self._model.embed(texts)
         revision = getattr(self._model, "revision", None)
         self._versions["embedder"] = reply.model or str(getattr(self._model, "name", ""))
         if revision:
             self._versions["embedder_revision"] = str(revision)
-        vectors: VectorOf = {text: array("d", vector) for text, vector in zip(texts, reply.vectors, strict=True)}
+        vectors: VectorByText = {text: array("d", vector) for text, vector in zip(texts, reply.vectors, strict=True)}
         if self._together:
             self._cache.update(vectors)
             while len(self._cache) > CACHE_SIZE:

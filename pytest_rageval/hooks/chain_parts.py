@@ -21,7 +21,7 @@ from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import Needs, Workflow
+from pytest_rageval.systems.workflow import Requirements, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.environments.choice import Environments
@@ -55,7 +55,7 @@ class ChainProject:
     loop: LoopThread
     setup: SystemSetup
     options: ChainOptions
-    needs: Needs
+    needs: Requirements
     model: str
     _sandbox: Sandbox | None = field(default=None, init=False)
 
@@ -157,10 +157,10 @@ def chain_project(
     setup = _setup(collected, named)
     options: ChainOptions = workflow.read(setup)
     options = options if edit is None else edit(options)
-    needs = Needs() if workflow.needs is None else workflow.needs(options)
+    needs = Requirements() if workflow.needs is None else workflow.needs(options)
     check_needs(collected, replace(needs, models=(*needs.models, *filter(None, [named.model]))))
     model = named.model or collected.options.model.name or EMBEDDED
-    return ChainProject(collected, loop, setup, options, needs, model if needs.asks else "")
+    return ChainProject(collected, loop, setup, options, needs, model if needs.calls_model else "")
 
 
 def _named(collected: Collected, chain: str) -> SystemName:

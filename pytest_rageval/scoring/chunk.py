@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
-from pytest_rageval.engine.asking import NO_INPUTS, Asked
+from pytest_rageval.engine.case_executor import NO_INPUTS, CaseResponses
 from pytest_rageval.engine.outages import answer_before
 from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.engine.runner import Runner
@@ -94,7 +94,7 @@ def _job(encoded: bytes) -> Job:
 def _score(job: Job, chunk: bytes) -> bytes:
     cases, rows = read_chunk(job, chunk)
     answers = RecordedAnswers(rows, job.systems)
-    answers.ignore_but(job.facets)
+    answers.limit_facets(job.facets)
     runner, reader, encoder = Runner(DEFAULT_MARKERS), _AnswerReader(job.verdicts), LineEncoder()
     lines: list[tuple[str, str, bytes]] = []  # encoded, because outcomes need much more memory
     leftovers = Leftovers()
@@ -149,7 +149,7 @@ class _AnswerReader:
         self._verdicts = verdicts
         self._scope = Scope(Meter())
 
-    def read(self, task: Task, answerer: RecordedAnswerer) -> Asked:
+    def read(self, task: Task, answerer: RecordedAnswerer) -> CaseResponses:
         """Return the recorded answer to a task, with the calls that its usage counts."""
         outer = SCOPE.set(self._scope)
         answer, fault, inputs = None, None, NO_INPUTS
@@ -164,7 +164,7 @@ class _AnswerReader:
         calls = self._scope.meter.calls
         if calls.calls:  # otherwise the next case reuses the meter, which is slow to create
             self._scope = Scope(Meter())
-        return Asked(answer, fault, inputs, calls if calls.calls or self._verdicts is not None else None)
+        return CaseResponses(answer, fault, inputs, calls if calls.calls or self._verdicts is not None else None)
 
 
 def _tasks(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.engine.asking import NO_INPUTS, Inputs
+from pytest_rageval.engine.case_executor import NO_INPUTS, Inputs
 from pytest_rageval.engine.loop import NoLoop
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import ModelError, SettingError, ascii_safe, short_repr

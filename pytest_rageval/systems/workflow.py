@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import Message
     from pytest_rageval.systems.parts import SystemParts
 
-__all__ = ["NO_CALLS", "AnyWorkflow", "Needs", "PlannedRun", "Workflow", "no_options"]
+__all__ = ["NO_CALLS", "AnyWorkflow", "PlannedRun", "Requirements", "Workflow", "no_options"]
 
 O = TypeVar("O")  # noqa: E741
 
@@ -30,7 +30,7 @@ class PlannedRun:
         exact: whether ``calls`` is exact.
         final: whether the first call will send exactly these messages.
         params: the parameters of the first call in addition to the model's own, such as ``tools`` and ``stop``.
-        asks: (model, ``max_tokens``) of each call, if they differ; the model "" is the system's model.
+        call_limits: (model, ``max_tokens``) of each call, if they differ; the model "" is the system's model.
         turns: maximum number of earlier replies in a prompt; None if a prompt has all of them.
         documents: maximum number of documents in the answer's ranking; None if unknown. ``erag:MEASURE`` calls a model
             for each of them.
@@ -41,7 +41,7 @@ class PlannedRun:
     exact: bool
     final: bool = True
     params: Mapping[str, object] = field(default_factory=dict)
-    asks: Sequence[tuple[str, int | None]] = ()
+    call_limits: Sequence[tuple[str, int | None]] = ()
     turns: int | None = None
     documents: int | None = None
 
@@ -51,21 +51,21 @@ NO_CALLS = PlannedRun((), 0, exact=True, documents=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class Requirements:
     """The models, retrievers and tools that a system's files name.
 
     They are checked before anything runs, and are part of the run's fingerprint.
 
     Attributes:
         models: the litellm names of models that its files name.
-        asks: whether it calls the system's model.
+        calls_model: whether it calls the system's model.
         retrieves: whether it searches with the session's retriever.
         retrievers: other retrievers, as (``file:line``, kind of ``rag_retriever``, parameters).
         tools: the tools, as (``file:line``, name).
     """
 
     models: tuple[str, ...] = ()
-    asks: bool = True
+    calls_model: bool = True
     retrieves: bool = True
     retrievers: tuple[tuple[str, str, Mapping[str, object]], ...] = ()
     tools: tuple[tuple[str, str], ...] = ()
@@ -96,7 +96,7 @@ class Workflow(Generic[O]):
     uses_environments: bool = False
     uses_embedded: bool = False
     retrieves: bool = True
-    needs: Callable[[O], Needs] | None = None
+    needs: Callable[[O], Requirements] | None = None
     files: Callable[[O], tuple[Path, ...]] | None = None
     facet: str = ""
 

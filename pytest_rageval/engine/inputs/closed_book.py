@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput
-from pytest_rageval.engine.planned import Planned, PlannedCall
+from pytest_rageval.engine.planned_calls import PlannedCall, PlannedTask
 from pytest_rageval.systems.parts import SystemParts
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ async def _ask_ahead(context: Context) -> Answer | None:
     return await SystemAnswerer(system, "closed_book", sources.loop).ahead(context.task.case)
 
 
-def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
+def _estimate(planned: PlannedTask, prompts: Prompts) -> Iterator[PlannedCall]:
     from pytest_rageval.systems.prompting import closed_book_messages
 
     if planned.model is not None:

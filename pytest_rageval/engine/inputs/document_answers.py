@@ -1,4 +1,4 @@
-"""The scoring input ``labels``: scores of the system's answers from each retrieved document alone, as in eRAG."""
+"""The scoring input ``labels``: scores of the system's answers from single documents, as in eRAG."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput
-from pytest_rageval.engine.planned import Planned, PlannedCall
+from pytest_rageval.engine.planned_calls import PlannedCall, PlannedTask
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.metrics.rankings.downstream import downstream_of
@@ -21,21 +21,27 @@ from pytest_rageval.model.ranking import Ranking
 if TYPE_CHECKING:
     from pytest_rageval.systems.prompting import Prompts
 
-__all__ = ["LABELS", "Reading"]
+__all__ = ["LABELS", "DocumentAnswer"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A case with a single document as its passages, and its answer; None if the document's text is unknown."""
+class DocumentAnswer:
+    """The system's answer to a case from a single document.
+
+    Attributes:
+        case: the case with this document as its only passage.
+        answer: the answer; None if the document's text is unknown.
+    """
 
     case: Case
     answer: Answer | None
 
 
-def _ask(context: Context) -> Mapping[str, Reading] | None:
-    """Return the readings of a ranking by document id; ask in this thread, one after the other.
+def _ask(context: Context) -> Mapping[str, DocumentAnswer] | None:
+    """Return document id -> answer for the documents of a ranking.
 
-    An async system is asked on the event loop, for all documents at once.
+    A sync system is called in this thread, for one document after the other. An async system is called on the event
+    loop, for all documents at once.
 
     Raises:
         CaseError: the ranking is malformed, or the system fails on a document.
@@ -45,43 +51,43 @@ def _ask(context: Context) -> Mapping[str, Reading] | None:
         return None
     if system.overlap:
         return context.sources.loop.run(_ask_ahead(context))
-    alone = _alone(context.task.case, ranking)
-    if alone is None:
-        return _unread(context.task.case, ranking)
-    return {name: Reading(each, system(each, _why(name))) for name, each in alone.items()}
+    cases = _single_document_cases(context.task.case, ranking)
+    if cases is None:
+        return _without_answers(context.task.case, ranking)
+    return {name: DocumentAnswer(each, system(each, _why(name))) for name, each in cases.items()}
 
 
-async def _ask_ahead(context: Context) -> Mapping[str, Reading] | None:
-    """Return the same, but ask on the event loop, as many at a time as the limits of system and model allow.
+async def _ask_ahead(context: Context) -> Mapping[str, DocumentAnswer] | None:
+    """Return document id -> answer; call the system on the event loop, for all documents at once within its limits.
 
-    If one fails, the others still end first: their replies are paid for, and are recorded.
+    If one call fails, wait for the others before raising: their replies are paid for, and are recorded.
     """
     import asyncio
 
     system, ranking = context.sources.system, context.sample.answer.ranking
     if system is None or ranking is None:
         return None
-    alone = _alone(context.task.case, ranking)
-    if alone is None:
-        return _unread(context.task.case, ranking)
-    asking = (system.ahead(each, _why(name)) for name, each in alone.items())
-    answers = await asyncio.gather(*asking, return_exceptions=True)
-    readings: dict[str, Reading] = {}
-    for (name, each), answer in zip(alone.items(), answers, strict=True):
+    cases = _single_document_cases(context.task.case, ranking)
+    if cases is None:
+        return _without_answers(context.task.case, ranking)
+    coroutines = (system.ahead(each, _why(name)) for name, each in cases.items())
+    answers = await asyncio.gather(*coroutines, return_exceptions=True)
+    document_answers: dict[str, DocumentAnswer] = {}
+    for (name, each), answer in zip(cases.items(), answers, strict=True):
         if isinstance(answer, BaseException):
             raise answer
-        readings[name] = Reading(each, answer)
-    return readings
+        document_answers[name] = DocumentAnswer(each, answer)
+    return document_answers
 
 
 def _labels(
-    readings: Mapping[str, Reading], task: Task, score: Callable[[Case, Answer, Metric], Score]
+    document_answers: Mapping[str, DocumentAnswer], task: Task, score: Callable[[Case, Answer, Metric], Score]
 ) -> dict[str, Score]:
-    """Return the score of each reading by the downstream metric of a task."""
+    """Return document id -> score of its answer by the downstream metric of a task."""
     metric = downstream_of(task.metrics)
     return {
-        name: NO_TEXTS if reading.answer is None else score(reading.case, reading.answer, metric)
-        for name, reading in readings.items()
+        name: NO_TEXTS if each.answer is None else score(each.case, each.answer, metric)
+        for name, each in document_answers.items()
     }
 
 
@@ -93,34 +99,34 @@ def _cross_checks(cases: Collection[Case]) -> Iterator[str]:
         yield "page_Rprec"
 
 
-def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
-    """Yield the calls from single documents."""
-    if planned.plan is None:
+def _estimate(planned: PlannedTask, prompts: Prompts) -> Iterator[PlannedCall]:
+    """Yield the model calls for the answers from single documents."""
+    if planned.plan_calls is None:
         yield PlannedCall("each document", None, None)
         return
-    run = planned.plan(planned.task.case.query)
+    run = planned.plan_calls(planned.task.case.query)
     if not run.calls or planned.model is None or run.documents == 0:
         return
     if run.documents is None:
         yield PlannedCall("each document", planned.model, None)
         return
-    most = run.documents * run.calls
-    yield PlannedCall("each document", planned.model, run.messages, final=False, times=most, counted=most == 1)
+    n_calls = run.documents * run.calls
+    yield PlannedCall("each document", planned.model, run.messages, final=False, times=n_calls, counted=n_calls == 1)
 
 
-def _alone(case: Case, ranking: Ranking) -> dict[str, Case] | None:
-    """Return the case with each document alone, best first; None if the text of any is unknown."""
+def _single_document_cases(case: Case, ranking: Ranking) -> dict[str, Case] | None:
+    """Return document id -> the case with only this document, best first; None if the text of any is unknown."""
     try:
         ranked = by_rank(ranking)
     except CaseError as error:
         raise CaseError(error.kind, f"case {case.id!r}: {error}") from error
     passages = [supplied_of(item, case.instance) for item in ranked]
-    alone = {passage.id: replace(case, supplied=(passage,)) for passage in passages if passage is not None}
-    return alone if len(alone) == len(passages) else None
+    cases = {passage.id: replace(case, supplied=(passage,)) for passage in passages if passage is not None}
+    return cases if len(cases) == len(passages) else None
 
 
-def _unread(case: Case, ranking: Ranking) -> dict[str, Reading]:
-    return {name: Reading(case, None) for name in ranking.doc_ids}
+def _without_answers(case: Case, ranking: Ranking) -> dict[str, DocumentAnswer]:
+    return {name: DocumentAnswer(case, None) for name in ranking.doc_ids}
 
 
 def _why(name: str) -> str:

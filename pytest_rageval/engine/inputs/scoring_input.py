@@ -1,4 +1,4 @@
-"""The declaration of a scoring input: what metrics read in addition to a case and its answer."""
+"""Declare a scoring input: what metrics read in addition to a case and its answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pytest_rageval.engine.local_verdicts import LocalVerdicts
     from pytest_rageval.engine.loop import LoopThread, NoLoop
     from pytest_rageval.engine.once_cache import OnceCache
-    from pytest_rageval.engine.planned import Planned, PlannedCall
+    from pytest_rageval.engine.planned_calls import PlannedCall, PlannedTask
     from pytest_rageval.engine.task import Task
     from pytest_rageval.engine.vectors import Vectors
     from pytest_rageval.judges.panel import Panel
@@ -32,15 +32,15 @@ _NO_LOCAL_JUDGES: Mapping[str, LocalVerdicts] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a scoring input can ask; None stands for what the session does not have.
+    """The systems, models and judges that scoring inputs ask; None if the session does not have one.
 
     Attributes:
         loop: runs coroutines.
-        system: asks the system under test, each question only once; None if its answers are recorded.
+        system: calls the system under test, once for each question; None if its answers are recorded.
         llm: the model of the session.
         judge: the model that judges ask.
-        vectors: gives the embeddings of texts.
-        prompts: the prompts of our systems.
+        vectors: embeds texts.
+        prompts: the prompts of the built-in systems.
         panels: name of a judge -> the panel that votes instead of ``judge``.
         panelists: name of a panel's model -> the model; None if it is unavailable.
         local_judges: ``local:FOLDER`` -> the trained judge.
@@ -59,12 +59,12 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """An answer about which inputs are asked.
+    """An answer, and all that a scoring input needs to ask about it.
 
     Attributes:
         task: the case with its metrics.
         sample: the case and its answer, without inputs.
-        sources: what can be asked.
+        sources: the systems, models and judges that can be asked.
     """
 
     task: Task
@@ -80,28 +80,28 @@ def _unchanged(reply: object, task: Task, score: object) -> object:
 class ScoringInput:
     """What metrics read in addition to a case and its answer, such as the verdicts of judges.
 
-    An input without ``ask`` comes from models: it is asked on the event loop, for generated answers only, and a system
-    that answers in no time is asked ahead because of it. An input with ``ask`` comes from the system under test: it is
-    asked in the way in which the system answers.
+    An input without ``ask`` comes from models. It is asked on the event loop, for generated answers only, and ahead of
+    the test even if the system itself is fast (``light``). An input with ``ask`` comes from the system under test. It
+    is asked where the system runs: in the test's thread or on the event loop.
 
     Attributes:
-        name: the field of `Sample` that holds it, else its key in ``sample.inputs``.
-        ask_ahead: asks for it on the event loop. None instead of a reply leaves it out of the sample.
-        needed_by: whether a metric reads it that does not name it in ``needs``.
-        ask: does the same in the test's thread.
+        name: the field of `Sample` that holds it, or else its key in ``sample.inputs``.
+        ask_ahead: asks for it on the event loop, and returns the reply; None leaves it out of the sample.
+        needed_by: whether a metric reads it without naming it in ``needs``.
+        ask: asks for it in the test's thread, and returns the reply; None if it comes from models.
         estimate: returns the calls that a planned task would make for it.
         check: raises `SettingError` if the metrics of a testbed cannot use it.
-        cross_checks: returns the metrics to compute in addition for these cases, which show whether it can be trusted.
-        finish: returns what metrics read, from a reply; it may score other answers to the question.
+        cross_checks: returns further metrics to compute for these cases; they show whether the input is reliable.
+        finish: converts a reply into the value that metrics read; it may score other answers to the question.
         embeds: whether it asks the embedding model.
-        runs_own_code: whether it awaits a user's code for these metrics, also when all model calls are replayed.
+        runs_own_code: whether it runs a user's code for these metrics, even if all model calls are replayed.
     """
 
     name: str
     ask_ahead: Callable[[Context], Awaitable[object]]
     needed_by: Callable[[Metric], bool] = lambda metric: False
     ask: Callable[[Context], object] | None = None
-    estimate: Callable[[Planned, Prompts], Iterable[PlannedCall]] = lambda planned, prompts: ()
+    estimate: Callable[[PlannedTask, Prompts], Iterable[PlannedCall]] = lambda planned, prompts: ()
     check: Callable[[Collection[Metric]], object] = lambda metrics: None
     cross_checks: Callable[[Collection[Case]], Iterable[str]] = lambda cases: ()
     finish: Callable[[Any, Task, Callable[[Case, Answer, Metric], Score]], object] = _unchanged

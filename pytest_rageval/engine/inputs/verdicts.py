@@ -1,4 +1,4 @@
-"""The scoring input ``verdicts``: each judge's verdict on an answer, or that of a panel that votes."""
+"""The scoring input ``verdicts``: the verdict of each judge, or of the panel that votes instead of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
-from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
+from pytest_rageval.engine.planned_calls import PlannedCall, PlannedTask, PricedModel
 from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.errors import CaseError
 from pytest_rageval.judges.panel import Panel, combine_votes, is_local, values_of
@@ -31,7 +31,7 @@ ASSUMED_ANSWER = "word " * 100
 
 
 async def ask_verdicts(context: Context) -> Mapping[str, Verdict]:
-    """Return name of a judge -> its verdict, for each judge of the metrics that can be asked."""
+    """Return name of a judge -> its verdict, for the judges of the metrics; skip a judge whose model is missing."""
     sources, sample = context.sources, context.sample
     verdicts: dict[str, Verdict] = {}
     for judge in _judges(context.task.metrics):
@@ -50,9 +50,9 @@ async def _verdict(judge: Judge, model: ChatModel | None, sample: Sample) -> Ver
 
 
 async def _panel_verdict(judge: Judge, panel: Panel, sources: Sources, sample: Sample) -> Verdict:
-    """Return the verdict of a panel's votes; ask for them one after the other.
+    """Return the verdict from the votes of a panel; ask for one vote after the other.
 
-    Each repeat has separate recordings, also across repeats of the case.
+    Each repeat of a vote has its own recording, also in each repeat of the case.
     """
     if panel.escalate is not None:
         return await _cascade_verdict(judge, panel, sources, sample)
@@ -77,7 +77,7 @@ async def _panel_verdict(judge: Judge, panel: Panel, sources: Sources, sample: S
 
 
 async def _local_verdict(judge: Judge, local: LocalVerdicts, sample: Sample) -> Verdict:
-    """Return a local judge's verdict, if the metric's judge applies."""
+    """Return a local judge's verdict; a verdict with a problem if the metric's judge does not apply."""
     applies: Callable[[Sample], str | None] = getattr(judge, "applies", always)
     why = applies(sample)
     if why is not None:
@@ -87,20 +87,20 @@ async def _local_verdict(judge: Judge, local: LocalVerdicts, sample: Sample) -> 
 
 
 async def _cascade_verdict(judge: Judge, panel: Panel, sources: Sources, sample: Sample) -> Verdict:
-    """Return the local judge's verdict if it is sure enough, else the second judge's."""
+    """Return the local judge's verdict if its confidence is high enough, else the second judge's."""
     local, second = panel.models
     verdict = await _local_verdict(judge, sources.local_judges[local], sample)
     if verdict.by != "local" or (verdict.confidence or 0.0) >= float(panel.escalate or 0):
         return verdict
     meter, model = current().meter, sources.panelists[second]
     before = meter.calls
-    asked = Verdict(problem="judge_unavailable") if model is None else await _verdict(judge, model, sample)
-    one, other = before.cost_usd, meter.calls.cost_usd
-    cost = None if one is None or other is None else other - one
-    return replace(asked, confidence=verdict.confidence or 0.0, unlike=verdict.unlike, cost_usd=cost)
+    second_verdict = Verdict(problem="judge_unavailable") if model is None else await _verdict(judge, model, sample)
+    cost_before, cost_after = before.cost_usd, meter.calls.cost_usd
+    cost = None if cost_before is None or cost_after is None else cost_after - cost_before
+    return replace(second_verdict, confidence=verdict.confidence or 0.0, unlike=verdict.unlike, cost_usd=cost)
 
 
-def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
+def _estimate(planned: PlannedTask, prompts: Prompts) -> Iterator[PlannedCall]:
     task = planned.task
     for judge in _judges(task.metrics):
         voters = [(model, times) for model, times in _voters(planned, judge.name) if model is not None]
@@ -114,8 +114,8 @@ def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
             yield PlannedCall(judge.name, model, messages, final=False, times=times, counted=counted)
 
 
-def _voters(planned: Planned, name: str) -> list[tuple[Pricing | str | None, int]]:
-    """Return the models of a judge and their numbers of calls; a swapped prompt counts like the normal one."""
+def _voters(planned: PlannedTask, name: str) -> list[tuple[PricedModel | str | None, int]]:
+    """Return the models of a judge and their numbers of calls; a prompt in swapped order counts like the normal one."""
     if name not in planned.panels:
         return [(planned.judge, 1)]
     panel = planned.panels[name]

@@ -20,7 +20,7 @@ from pytest_rageval.model.facets import MODEL
 from pytest_rageval.testbeds.settings import parse_settings
 
 if TYPE_CHECKING:
-    from pytest_rageval.engine.estimate import Requests
+    from pytest_rageval.engine.estimate import AskRequests
     from pytest_rageval.hooks.collect.session import Collected
 
 __all__ = ["ASK", "entries_of", "find_asking", "is_request", "requests_by"]
@@ -59,14 +59,14 @@ def is_request(entry: Entry) -> bool:
     return entry.ordinal < 0
 
 
-def requests_by(item: pytest.Item) -> list[Requests]:
+def requests_by(item: pytest.Item) -> list[AskRequests]:
     """Return what a test asks with ``rag_ask``, for each system; [] for a test that asks nothing."""
-    from pytest_rageval.engine.estimate import Requests
+    from pytest_rageval.engine.estimate import AskRequests
 
     entries = item.stash.get(ASKS, ())
     each, examples = (_requests(item), _examples(item)) if entries else (None, 1)
     return [
-        Requests(item.nodeid, one.responder.name, dict(one.responder.facets).get(MODEL, ""), examples, each)
+        AskRequests(item.nodeid, one.responder.name, dict(one.responder.facets).get(MODEL, ""), examples, each)
         for one in entries
     ]
 

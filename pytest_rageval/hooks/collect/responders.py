@@ -92,7 +92,7 @@ def _named(collected: Collected, text: str, where: str, model: str | None, *, la
     settings = () if named.is_own else tuple(named.options.items())
     responder = Responder(named.name, True, lasting, named.system, named.model, (), settings)
     needs = needs_of(collected, responder)
-    if needs is not None and not needs.asks:
+    if needs is not None and not needs.calls_model:
         facets = _facets(named, factory, needs.models[0] if len(needs.models) == 1 else "")
         return replace(responder, model="", facets=facets)
     own_model = named.model or (embedded if isinstance(factory, Workflow) and factory.uses_embedded else "")

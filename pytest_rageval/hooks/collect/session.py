@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pytest_rageval.local_judges.local_judge import LocalJudge
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.outcome import Outcome
-    from pytest_rageval.systems.workflow import Needs
+    from pytest_rageval.systems.workflow import Requirements
 
 __all__ = ["Collected", "parametrize"]
 
@@ -122,7 +122,7 @@ class Collected:
             check_names(options.named_systems.values(), catalog.systems)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
-        self.needs: dict[Responder, Needs | None] = {}
+        self.needs: dict[Responder, Requirements | None] = {}
         self.environments: Environments | None = None
         self.opened: list[Environment] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}

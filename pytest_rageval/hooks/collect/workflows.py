@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.component_options import ComponentOptions
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import AnyWorkflow, Needs, Workflow
+from pytest_rageval.systems.workflow import AnyWorkflow, Requirements, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -40,7 +40,7 @@ def setup_of(collected: Collected, responder: Responder) -> SystemSetup:
     )
 
 
-def needs_of(collected: Collected, responder: Responder) -> Needs | None:
+def needs_of(collected: Collected, responder: Responder) -> Requirements | None:
     """Return the models, retrievers and tools that a system's files name; None if it is no workflow or names none."""
     if responder not in collected.needs:
         workflow = workflow_of(collected, responder)
@@ -57,7 +57,7 @@ def files_of(collected: Collected, responder: Responder) -> tuple[Path, ...]:
     workflow = workflow_of(collected, responder)
     if workflow is None or workflow.files is None:
         return ()
-    needs = needs_of(collected, responder) or Needs()
+    needs = needs_of(collected, responder) or Requirements()
     runs = [kind.partition(":")[2] for _, kind, _ in needs.retrievers if kind.startswith("run:")]
     files = workflow.files(workflow.read(setup_of(collected, responder)))
     return (*files, *(collected.options.beside / path for path in runs))
@@ -74,10 +74,10 @@ def check_workflows(collected: Collected) -> None:
         if workflow is None:
             continue
         workflow.read(setup_of(collected, responder))
-        check_needs(collected, needs_of(collected, responder) or Needs())
+        check_needs(collected, needs_of(collected, responder) or Requirements())
 
 
-def check_needs(collected: Collected, needs: Needs) -> None:
+def check_needs(collected: Collected, needs: Requirements) -> None:
     """Check the retrievers and models that the files of a system name, and add the models to the session's.
 
     Raises:

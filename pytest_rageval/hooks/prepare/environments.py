@@ -26,7 +26,7 @@ from pytest_rageval.registry import Registry
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
-    from pytest_rageval.systems.workflow import Needs
+    from pytest_rageval.systems.workflow import Requirements
 
 __all__ = [
     "check_environments", "check_tools", "environment_of_case", "environments_for", "fixture_environments", "load_used",
@@ -99,7 +99,7 @@ def _uses_environments(collected: Collected, entry: Entry) -> bool:
     return bool(getattr(systems.get(name), "uses_environments", False)) or (needs is not None and bool(needs.tools))
 
 
-def check_tools(needs: Needs | None, environment: Environment) -> None:
+def check_tools(needs: Requirements | None, environment: Environment) -> None:
     """Raise `UnknownNameError` if the file of a system names a tool that its environment does not have."""
     if needs is None or not needs.tools or environment.service is not None:  # a service starts with the first case
         return

@@ -14,7 +14,7 @@ from pytest_rageval.hooks.collect.workflows import workflow_of
 from pytest_rageval.hooks.config.fixture_overrides import MODELS, overridden, reaches
 
 if TYPE_CHECKING:
-    from pytest_rageval.engine.planned import Plan, Planned, Pricing
+    from pytest_rageval.engine.planned_calls import CallPlanner, PlannedTask, PricedModel
     from pytest_rageval.engine.task import Task
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["direct_systems", "first_items", "own_systems", "planned_of", "planned_task"]
 
 
-def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bool = False) -> list[Planned]:
+def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bool = False) -> list[PlannedTask]:
     """Return the planned model calls of each case, with tokenizers and prices.
 
     With ``asking``, also of one request to each system that a test asks with ``rag_ask``.
@@ -33,7 +33,7 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bo
     from pytest_rageval.engine.task import Task
 
     plan_task = _planner(collected)
-    planned: list[Planned] = []
+    planned: list[PlannedTask] = []
     for item, entry in _cases(items):
         if is_request(entry) and not asking:
             continue
@@ -44,28 +44,28 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bo
     return planned
 
 
-def planned_task(collected: Collected, item: pytest.Item, entry: Entry, task: Task) -> Planned:
+def planned_task(collected: Collected, item: pytest.Item, entry: Entry, task: Task) -> PlannedTask:
     """Return the planned model calls of one task for the system of an entry."""
     return _planner(collected)(item, entry, task)
 
 
-def _planner(collected: Collected) -> Callable[[pytest.Item, Entry, Task], Planned]:
+def _planner(collected: Collected) -> Callable[[pytest.Item, Entry, Task], PlannedTask]:
     """Return a function that plans tasks, with the tokenizers and prices of the session's models."""
-    from pytest_rageval.engine.planned import Planned
+    from pytest_rageval.engine.planned_calls import PlannedTask
 
     priced = cache(partial(_pricing, collected))
     names = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
     others = {name: priced("rag_judge", name) for name in collected.options.panelists}
     plans = _Plans(collected)
 
-    def plan_task(item: pytest.Item, entry: Entry, task: Task) -> Planned:
+    def plan_task(item: pytest.Item, entry: Entry, task: Task) -> PlannedTask:
         model, judge = (fixture if overridden(fixture, item) else priced(fixture, names[fixture]) for fixture in MODELS)
         panelists = {**others, "rag_judge": judge}
         if entry.responder.model:
             model = priced("rag_llm", entry.responder.model)
         models = {name: priced("rag_llm", name) for name in plans.workflows.models_of(entry.responder)}
         plan = _plan_of(plans, entry, item)
-        return Planned(task, plan, model, judge, models, collected.panels, panelists)
+        return PlannedTask(task, plan, model, judge, models, collected.panels, panelists)
 
     return plan_task
 
@@ -123,7 +123,7 @@ def _cases(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
             yield item, entry
 
 
-def _plan_of(plans: _Plans, entry: Entry, item: pytest.Item) -> Plan | None:
+def _plan_of(plans: _Plans, entry: Entry, item: pytest.Item) -> CallPlanner | None:
     """Return the function that plans the model calls of a case's system; None if they are unknown."""
     collected, responder = plans.collected, entry.responder
     if entry.testbed.recorded is not None:
@@ -165,15 +165,15 @@ def _own_fixture(item: pytest.Item) -> str:
     return next((name for name in ("rag_system", "rag_generator") if overridden(name, item) is not None), "")
 
 
-def _pricing(collected: Collected, fixture: str, name: str | None) -> Pricing | None:
+def _pricing(collected: Collected, fixture: str, name: str | None) -> PricedModel | None:
     """Return the tokenizer and prices of a model with the parameters of a fixture; None without a name."""
     if name is None:
         return None
-    from pytest_rageval.engine.planned import Pricing
+    from pytest_rageval.engine.planned_calls import PricedModel
     from pytest_rageval.llm.backends.prices import Prices, count_tokens
 
     params = collected.models.setting(fixture).params
-    return Pricing(
+    return PricedModel(
         name=name,
         count=partial(count_tokens, name),
         cost=Prices(name, params).cost,

@@ -23,7 +23,7 @@ def ignored_keys(collected: Collected) -> Iterator[str]:
         if testbed.recorded is not None:
             facets.setdefault(testbed.recorded, set()).update(testbed.facets)
     for recorded, known in facets.items():
-        ignored = sorted(recorded.ignore_but(known))
+        ignored = sorted(recorded.limit_facets(known))
         if ignored:
             yield f"recorded answers have the keys {', '.join(ignored)}, which are facets of no case"
 

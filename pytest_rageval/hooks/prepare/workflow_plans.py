@@ -17,7 +17,7 @@ from pytest_rageval.systems.parts import SystemParts
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_rageval.engine.planned import Plan
+    from pytest_rageval.engine.planned_calls import CallPlanner
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry, Responder
     from pytest_rageval.model.case import Query
@@ -38,7 +38,7 @@ class WorkflowPlans:
         self._read: dict[Responder, tuple[SystemParts, Any]] = {}
         self._models: dict[Responder, tuple[str, ...]] = {}
 
-    def of(self, responder: Responder, entry: Entry, item: pytest.Item) -> Plan | None:
+    def of(self, responder: Responder, entry: Entry, item: pytest.Item) -> CallPlanner | None:
         """Return the plan of a system for one case; None if it is no workflow, or its calls are unknown.
 
         The plan raises `RagEvalError` if the case has no environment, or a file of prompts is invalid.

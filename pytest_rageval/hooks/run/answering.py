@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from pytest_rageval.analysis.decisions.unscored import NOT_ASKED
-from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
@@ -164,10 +164,10 @@ class Answering:
 
     def _outcome(
         self, request: pytest.FixtureRequest, entry: Entry, task: Task, origin: Origin
-    ) -> tuple[Outcome, Desk | None, Asked]:
+    ) -> tuple[Outcome, CaseExecutor | None, CaseResponses]:
         desk = desk_or_error(self._desks, request, entry, origin)
         if isinstance(desk, CaseError):
-            asked = Asked(error=desk)
+            asked = CaseResponses(error=desk)
             return self._runner.run(task, asked), None, asked
         asked = asked_or_error(partial(self._ask, request.node, entry, desk, task), task)
         return self._runner.run(task, asked), desk, asked
@@ -183,13 +183,13 @@ class Answering:
         wrong.add(outcome.nodeid)  # a rerun is the same case again
         return len(wrong) >= FIRST_WRONG
 
-    def _ask(self, item: pytest.Item, entry: Entry, desk: Desk, task: Task) -> Asked:
+    def _ask(self, item: pytest.Item, entry: Entry, desk: CaseExecutor, task: Task) -> CaseResponses:
         """Ask the system: in this thread, or on the loop together with the next cases."""
         if not self._looks_ahead:
             self._cancel_except([])
         if not self._looks_ahead or not entry.responder.lasting or not desk.goes_ahead(task):
             meter = Meter()
-            return self._ahead.now(partial(desk.ask, task, meter), meter)
+            return self._ahead.ask_now(partial(desk.ask, task, meter), meter)
         expected = id(item) in self._ahead
         if not expected:
             self._start(item, desk, task)
@@ -229,7 +229,7 @@ class Answering:
             if desk.goes_ahead(task) and self._upcoming.keep(following):
                 self._start(following, desk, task)
 
-    def _start(self, item: pytest.Item, desk: Desk, task: Task) -> None:
+    def _start(self, item: pytest.Item, desk: CaseExecutor, task: Task) -> None:
         self._routing.start()
         meter, output = Meter(), AheadOutput()
         self._outputs[id(item)] = output
@@ -239,7 +239,7 @@ class Answering:
     def _cancel_except(self, items: Sequence[pytest.Item]) -> None:
         """Cancel the cases of all other tests: a plugin skipped them, or another worker took them."""
         coming = {id(item) for item in items}
-        self._ahead.keep(coming)
+        self._ahead.cancel_others(coming)
         for key in self._outputs.keys() - coming:
             del self._outputs[key]
 
@@ -251,11 +251,16 @@ class Answering:
 
     def _skip_unasked(self, request: pytest.FixtureRequest, task: Task, outcome: Outcome) -> NoReturn:
         skipped = replace(outcome, status="skipped")
-        self._store_result(request, task, skipped, None, Asked())
+        self._store_result(request, task, skipped, None, CaseResponses())
         pytest.skip(f"not asked: {_first_line(outcome)}")
 
     def _store_result(
-        self, request: pytest.FixtureRequest, task: Task, outcome: Outcome, desk: Desk | None, asked: Asked
+        self,
+        request: pytest.FixtureRequest,
+        task: Task,
+        outcome: Outcome,
+        desk: CaseExecutor | None,
+        asked: CaseResponses,
     ) -> RagResult:
         texts = self._collected.options.texts
         result = RagResult(task, outcome, self._collected.catalog.metrics, self._runner, asked, desk, texts=texts)

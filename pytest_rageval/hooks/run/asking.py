@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.runner import Runner
@@ -194,7 +194,7 @@ class Asking:
         origin, meter = self._desks.origin(request.node, entry), Meter()
         desk = desk_or_error(self._desks, request, entry, origin)
         if isinstance(desk, CaseError):
-            asked, used = Asked(error=desk), None
+            asked, used = CaseResponses(error=desk), None
         else:
             used = self._once_a_session(desk, origin)
             try:
@@ -214,7 +214,7 @@ class Asking:
         for key in meter.keys:
             outside.use(key, replayed=meter.replayed)
 
-    def _once_a_session(self, desk: Desk, origin: Origin) -> Desk:
+    def _once_a_session(self, desk: CaseExecutor, origin: Origin) -> CaseExecutor:
         """Return a desk whose system answers the same request once."""
         answerer = desk.answerer
         if not isinstance(answerer, SystemAnswerer):

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import wait
 from typing import TypeVar
 
-from pytest_rageval.engine.asking import Asked, Desk
-from pytest_rageval.engine.loop import LoopThread, Running
+from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
+from pytest_rageval.engine.loop import LoopFuture, LoopThread
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError
 from pytest_rageval.hooks.run.failures import asked_or_error
@@ -28,8 +28,8 @@ LOOK_S = 0.05
 
 
 def ask_until(
-    stop: threading.Event, loop: LoopThread, desk: Desk, ask: Callable[[], Awaitable[Asked]], task: Task
-) -> Asked:
+    stop: threading.Event, loop: LoopThread, desk: CaseExecutor, ask: Callable[[], Awaitable[CaseResponses]], task: Task
+) -> CaseResponses:
     """Ask on the loop and wait for the end; after ``stop``, return an error of kind `CANCELLED`.
 
     Args:
@@ -44,10 +44,10 @@ def ask_until(
     try:
         return asked_or_error(lambda: wait_for(running, stop, grace), task)
     except CaseError as error:
-        return Asked(error=error)
+        return CaseResponses(error=error)
 
 
-def wait_for(running: Running[T], stop: threading.Event, grace: float) -> T:
+def wait_for(running: LoopFuture[T], stop: threading.Event, grace: float) -> T:
     """Return the result of a request; after ``stop``, cancel it once ``grace`` seconds are over.
 
     Raises:
@@ -65,6 +65,6 @@ def wait_for(running: Running[T], stop: threading.Event, grace: float) -> T:
     raise CaseError(CANCELLED, f"stopped after {PATIENCE_S:g} s; a sync system cannot be ended, and still runs")
 
 
-def _ends(running: Running[T], seconds: float) -> bool:
+def _ends(running: LoopFuture[T], seconds: float) -> bool:
     """Return whether a request ends within some seconds."""
     return bool(wait((running.launch(),), seconds).done)

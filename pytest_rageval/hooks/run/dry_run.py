@@ -10,7 +10,7 @@ from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.hooks.collect.keys import COLLECTED
 
 if TYPE_CHECKING:
-    from pytest_rageval.engine.estimate import Estimate, Requests
+    from pytest_rageval.engine.estimate import AskRequests, Estimate
 
 __all__ = ["DryRun", "stay_in_one_process"]
 
@@ -22,7 +22,7 @@ class DryRun:
         self._estimates: list[Estimate] | None = None
         self._names: dict[str, str] = {}
         self._own_systems: list[str] = []
-        self._asking: list[Requests] = []
+        self._asking: list[AskRequests] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.task import Task
-from pytest_rageval.engine.tracebacks import cause_of, describe, frames_of_users
+from pytest_rageval.engine.tracebacks import cause_of, describe, user_traceback
 from pytest_rageval.error_codes import OTHER_KIND, with_code
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError, code_of
 from pytest_rageval.hooks.run.system_setup import Desks, Origin
@@ -24,7 +24,9 @@ BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
 """Error types: the first two can break a system; "budget" marks a case that was not asked."""
 
 
-def desk_or_error(desks: Desks, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk | CaseError:
+def desk_or_error(
+    desks: Desks, request: pytest.FixtureRequest, entry: Entry, origin: Origin
+) -> CaseExecutor | CaseError:
     """Return the desk of an origin; an error of kind `BUILD` if the system cannot be built."""
     problem = f"system {entry.responder.name!r} could not be built"
     try:
@@ -37,15 +39,15 @@ def desk_or_error(desks: Desks, request: pytest.FixtureRequest, entry: Entry, or
         return _error(BUILD, f"{problem}: {cause_of(error)}", error)
 
 
-def asked_or_error(ask: Callable[[], Asked], task: Task) -> Asked:
+def asked_or_error(ask: Callable[[], CaseResponses], task: Task) -> CaseResponses:
     """Return what ``ask`` returns; an error if the answer has the wrong type, or pytest failed the test meanwhile."""
     try:
         return ask()
     except SystemContractError as error:
-        return Asked(error=_error(BUILD if error.always else CONTRACT, str(error), quoted=error))
+        return CaseResponses(error=_error(BUILD if error.always else CONTRACT, str(error), quoted=error))
     except pytest.fail.Exception as error:  # for example from pytest-timeout
         message = f"system {task.system!r} failed on case {task.case.id!r}: {describe(error)}"
-        return Asked(error=_error("system_error", message))
+        return CaseResponses(error=_error("system_error", message))
 
 
 def fail_test(message: str | None, error: CaseError | None, *, debugs: bool) -> NoReturn:
@@ -59,7 +61,7 @@ def fail_test(message: str | None, error: CaseError | None, *, debugs: bool) -> 
     code = OTHER_KIND if error is None else code_of(error)
     failed = pytest.fail.Exception(with_code(message or "", code), pytrace=False)
     if cause is not None and debugs:
-        raise failed.with_traceback(frames_of_users(cause))
+        raise failed.with_traceback(user_traceback(cause))
     raise failed
 
 

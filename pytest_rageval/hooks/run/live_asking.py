@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.live_answer import LiveAnswer
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner
@@ -81,7 +81,7 @@ class LiveAsking:
         task = Task(nodeid, testbed.nodeid, entry.responder.name, located, metrics, testbed.correctness)
         desk = desk_or_error(self._desks, request, entry, self._desks.origin(request.node, entry))
         if isinstance(desk, CaseError):
-            asked = Asked(error=desk)
+            asked = CaseResponses(error=desk)
         else:
             asked = ask_until(stop, self.loop, desk, partial(_watched, desk, task, meter, watch), task)
         self._collected.models.outside.add(meter.calls)
@@ -102,6 +102,6 @@ class LiveAsking:
         return self.loop.run(AsyncSearch(retriever).find(query, k)).ranking
 
 
-async def _watched(desk: Desk, task: Task, meter: Meter, watch: Callable[[Event], object]) -> Asked:
+async def _watched(desk: CaseExecutor, task: Task, meter: Meter, watch: Callable[[Event], object]) -> CaseResponses:
     WATCHER.set(watch)  # of this task only
     return await desk.ask_ahead(task, meter)

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
-from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.diagnosis import diagnosis_of, reads_diagnosis, with_diagnosis
 from pytest_rageval.engine.inputs import inputs_of
-from pytest_rageval.engine.runner import Runner, as_asked
+from pytest_rageval.engine.runner import Runner, with_asked_case
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, short_repr
 from pytest_rageval.llm.client.usage_meter import SCOPE, TEST, Meter, Scope
@@ -45,12 +45,12 @@ class RagResult:
         outcome: Outcome,
         metrics: Registry[Metric],
         runner: Runner,
-        asked: Asked,
-        desk: Desk | None = None,
+        asked: CaseResponses,
+        desk: CaseExecutor | None = None,
         *,
         texts: bool = True,
     ) -> None:
-        task = as_asked(task, asked)
+        task = with_asked_case(task, asked)
         self.case: Case = task.case
         self.is_reported = False
         self._outcome = outcome

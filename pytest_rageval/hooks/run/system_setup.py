@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
-from pytest_rageval.engine.asking import Desk
+from pytest_rageval.engine.case_executor import CaseExecutor
 from pytest_rageval.engine.conversations import Conversations, RecordedConversations
 from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread, NoLoop
@@ -67,7 +67,7 @@ class Desks:
         self._replays = collected.options.record_mode == "none" and not collected.options.record_cases
         self._records = self._models.cassettes is not None or self._models.http is not None
         self._origins: dict[object, Origin] = {}
-        self._cached: dict[Origin, tuple[Desk, list[tuple[pytest.FixtureDef[Any], object]]]] = {}
+        self._cached: dict[Origin, tuple[CaseExecutor, list[tuple[pytest.FixtureDef[Any], object]]]] = {}
         most = collected.options.concurrency
         self._coroutines = Bound(most or ASYNC_DEFAULT)
         self._threads = self._coroutines if most else Bound(1)
@@ -104,7 +104,7 @@ class Desks:
             self._origins[place] = (*self._find_origin(item, entry), *embedder, params)
         return self._origins[place]
 
-    def known(self, origin: Origin) -> Desk | None:
+    def known(self, origin: Origin) -> CaseExecutor | None:
         """Return the cached desk of an origin; None if there is none or its fixtures were set up again."""
         desk, results = self._cached.get(origin, (None, ()))
         for fixture, result in results:
@@ -112,7 +112,7 @@ class Desks:
                 return None
         return desk
 
-    def get(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
+    def get(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> CaseExecutor:
         """Return the desk of an origin; errors of fixtures and factories propagate."""
         desk = self.known(origin)
         if desk is None:
@@ -122,7 +122,7 @@ class Desks:
                 self._cached[origin] = desk, [(fixture, fixture.cached_result) for fixture in fixtures]
         return self.for_entry(desk, entry)
 
-    def for_entry(self, desk: Desk, entry: Entry) -> Desk:
+    def for_entry(self, desk: CaseExecutor, entry: Entry) -> CaseExecutor:
         """Return a desk for one entry: a cached desk, with the entry's recorded answers if it has any."""
         recorded, answerer, system = entry.testbed.recorded, _recorded_answerer(entry), entry.responder.name
         if recorded is None or answerer is None:
@@ -141,7 +141,7 @@ class Desks:
             return (system, *models)
         return (name, *(overridden(part, item) for part in (*PARTS, EMBEDDER, ENVIRONMENTS_FIXTURE)), *models)
 
-    def _desk(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
+    def _desk(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> CaseExecutor:
         llm, judge = (self._model(request, fixture) for fixture in MODELS)
         if entry.responder.model:
             llm = self._models.named("rag_llm", entry.responder.model)
@@ -158,7 +158,7 @@ class Desks:
             panelists={**panelists, "rag_judge": judge},
             local_judges=self._local_judges,
         )
-        return Desk(
+        return CaseExecutor(
             answerer=answerer,
             sources=sources,
             markers=self._collected.options.markers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rageval.engine.estimate import Estimate, Requests
+from pytest_rageval.engine.estimate import AskRequests, Estimate
 from pytest_rageval.report.run.unseen_calls import UNSEEN
 from pytest_rageval.report.text.lines import counted, few_of
 from pytest_rageval.report.text.tables import table_lines
@@ -37,7 +37,7 @@ def dry_run_lines(
     yield "Nothing was asked."
 
 
-def request_lines(asking: Sequence[Requests]) -> Iterator[str]:
+def request_lines(asking: Sequence[AskRequests]) -> Iterator[str]:
     """Yield a line for each test with ``rag_ask`` and each of its systems."""
     for each in asking:
         model = f" with {each.model}" if each.model else ""

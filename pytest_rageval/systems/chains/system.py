@@ -24,7 +24,7 @@ from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.searching import AsyncSearch
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import NO_CALLS, AnyWorkflow, Needs, PlannedRun, Workflow
+from pytest_rageval.systems.workflow import NO_CALLS, AnyWorkflow, PlannedRun, Requirements, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.environments.choice import Environments
@@ -151,15 +151,15 @@ class ChainSystem:
         return replace(answer, ranking=chain_run.ranking, usage=usage, generated=generated)
 
 
-def _needs(options: ChainOptions) -> Needs:
+def _needs(options: ChainOptions) -> Requirements:
     chain = options.chain
     by_kind = [action for action in chain.retrieves if action.retriever and action.retriever not in chain.retrievers]
     retriever_names = {action.retriever for action in chain.retrieves}
     sources = [each for name, each in chain.retrievers.items() if name in retriever_names]
     retrievers = [(each.where, each.kind, each.params) for each in sources]
-    return Needs(
+    return Requirements(
         models=tuple(filter(None, chain.models)),
-        asks="" in chain.models,
+        calls_model="" in chain.models,
         retrieves=any(not action.retriever for action in chain.retrieves),
         retrievers=(*retrievers, *((action.where, action.retriever, {}) for action in by_kind)),
         tools=tuple((action.where, action.tool) for action in chain.tools),

@@ -233,8 +233,8 @@ def _events(question: Question, live: LiveAnswer) -> list[tuple[str, dict[str, A
     """Return the events of an answer, in the format of results.json."""
     outcome = live.outcome
     events: list[tuple[str, dict[str, Any]]] = []
-    if live.asked.answer is not None and outcome.answer is not None:
-        whole = replace(outcome.answer, ranking=live.asked.answer.ranking)
+    if live.responses.answer is not None and outcome.answer is not None:
+        whole = replace(outcome.answer, ranking=live.responses.answer.ranking)
         calls = {"calls": encode_calls(live.calls)} if live.calls.calls else {}
         events.append(("answer", {"ask": question.id, **encode_answer(whole), "replayed": live.replayed, **calls}))
     if outcome.scores:

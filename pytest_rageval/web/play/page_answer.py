@@ -113,7 +113,7 @@ def page_answer(number: str, live: LiveAnswer, *, case: str, edited: bool, befor
     """Return a new answer in the format of the page."""
     live_case, outcome = live.case, live.outcome
     answer = outcome.answer
-    ranking = None if live.asked.answer is None else live.asked.answer.ranking
+    ranking = None if live.responses.answer is None else live.responses.answer.ranking
     passages = shown_passages(live_case.instance, live_case.supplied, ranking)
     return PageAnswer(
         id=number,
@@ -124,7 +124,7 @@ def page_answer(number: str, live: LiveAnswer, *, case: str, edited: bool, befor
         given=live_case.supplied is not None,
         edited=edited,
         before=before,
-        answer=None if answer is None or live.asked.answer is None else live.asked.answer.text,
+        answer=None if answer is None or live.responses.answer is None else live.responses.answer.text,
         abstained=None if answer is None else answer.abstained,
         declined=outcome.declined,
         ranking=None if ranking is None else tuple(each.doc_id for each in ranking),

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pytest_rageval.engine.blocking import Blocking, Timed
+from pytest_rageval.engine.blocking import BlockingMeter, TimedAwaitable
 
 
 async def waits(seconds: float) -> str:
@@ -20,16 +20,16 @@ async def blocks(seconds: float) -> str:
 
 
 def test_time_that_is_awaited_does_not_block() -> None:
-    blocking = Blocking()
-    assert asyncio.run(_awaited(Timed(waits(0.1), blocking))) == "waited"
+    blocking = BlockingMeter()
+    assert asyncio.run(_awaited(TimedAwaitable(waits(0.1), blocking))) == "waited"
     assert blocking.seconds >= 0.1
     assert blocking.blocked_s < 0.05
     assert (blocking.calls, blocking.is_blocking) == (1, False)
 
 
 def test_a_sleeping_thread_blocks() -> None:
-    blocking = Blocking()
-    assert asyncio.run(_awaited(Timed(blocks(0.55), blocking))) == "blocked"
+    blocking = BlockingMeter()
+    assert asyncio.run(_awaited(TimedAwaitable(blocks(0.55), blocking))) == "blocked"
     assert blocking.blocked_s >= 0.5
     assert blocking.is_blocking
 
@@ -40,8 +40,8 @@ def test_computing_does_not_count() -> None:
         while time.thread_time() < end:
             pass
 
-    blocking = Blocking()
-    asyncio.run(_awaited(Timed(computes(), blocking)))
+    blocking = BlockingMeter()
+    asyncio.run(_awaited(TimedAwaitable(computes(), blocking)))
     assert blocking.seconds >= 0.1
     assert not blocking.is_blocking
 
@@ -60,27 +60,27 @@ def test_errors_and_cancelling_go_through() -> None:
             raise
 
     async def cancels() -> None:
-        task = asyncio.create_task(_awaited(Timed(cancelled(), Blocking())))
+        task = asyncio.create_task(_awaited(TimedAwaitable(cancelled(), BlockingMeter())))
         await asyncio.sleep(0.01)
         task.cancel()
         await task
 
     with pytest.raises(ValueError, match="boom"):
-        asyncio.run(_awaited(Timed(fails(), Blocking())))
+        asyncio.run(_awaited(TimedAwaitable(fails(), BlockingMeter())))
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancels())
     assert seen == ["cancelled"]
 
 
-async def _awaited(timed: Timed[object]) -> object:
+async def _awaited(timed: TimedAwaitable[object]) -> object:
     return await timed
 
 
 def test_calls_that_wait_for_each_other_block() -> None:
     async def together() -> None:
-        await asyncio.gather(*(_awaited(Timed(blocks(0.06), blocking)) for _ in range(10)))
+        await asyncio.gather(*(_awaited(TimedAwaitable(blocks(0.06), blocking)) for _ in range(10)))
 
-    blocking = Blocking()
+    blocking = BlockingMeter()
     asyncio.run(together())
     assert 0.6 <= blocking.seconds < 2
     assert (blocking.calls, blocking.is_blocking) == (10, True)

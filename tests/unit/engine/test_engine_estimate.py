@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.engine.estimate import ASSUMED_OBSERVATION, ASSUMED_REPLY, Estimate, estimates
-from pytest_rageval.engine.planned import Plan, Planned, Pricing
+from pytest_rageval.engine.planned_calls import CallPlanner, PlannedTask, PricedModel
 from pytest_rageval.engine.task import Task
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.metrics.answers.closed_book import CLOSED_BOOK_ACCURACY
@@ -65,15 +65,15 @@ def words(messages: Sequence[Message]) -> tuple[int, bool]:
     return sum(len(message["content"].split()) for message in messages), True
 
 
-def priced(**more: Any) -> Pricing:
+def priced(**more: Any) -> PricedModel:
     settings: dict[str, Any] = {
         "name": "openai/m", "count": words, "cost": lambda sent, got: sent * 0.001 + got * 0.01, "max_tokens": 10,
         "recorded": lambda messages, repeat, params: False, **more,
     }  # fmt: skip
-    return Pricing(**settings)
+    return PricedModel(**settings)
 
 
-def plan_of(workflow: AnyWorkflow, top_k: int = 5) -> Plan:
+def plan_of(workflow: AnyWorkflow, top_k: int = 5) -> CallPlanner:
     """Return the plan of a built-in system without options."""
     plan, parts = workflow.plan, SystemParts(prompts=PROMPTS, top_k=top_k)
     assert plan is not None
@@ -87,19 +87,19 @@ def planned(
     number: int = 1,
     system: str = "llm",
     asks: str = "",
-    model: Pricing | str | None = None,
-    judge: Pricing | str | None = None,
+    model: PricedModel | str | None = None,
+    judge: PricedModel | str | None = None,
     *,
     metrics: tuple[Metric, ...] = (ACCURACY,),
     supplied: tuple[Passage, ...] | None = SUPPLIED,
     **facets: str,
-) -> Planned:
+) -> PlannedTask:
     case = Case(f"q{number}", Instance(f"q{number}", f"Where is {number}?", (("Paris",),)), supplied, facets)
     task = Task(f"t.py::t[q{number}]", "t.py::t", system, case, metrics)
-    return Planned(task, PLANS[asks or system], model, judge)
+    return PlannedTask(task, PLANS[asks or system], model, judge)
 
 
-def sent(plan: Planned) -> int:
+def sent(plan: PlannedTask) -> int:
     return words(messages_for(plan.task.case.query, PROMPTS))[0]
 
 
@@ -191,7 +191,7 @@ def test_calls_of_a_judge_without_messages_or_with_another_model_are_unknown() -
 def test_every_vote_of_a_panel_is_counted() -> None:
     panel = Panel(("j", "k", "rag_judge"), "majority", repeat=2, swapped=True)
     plan = planned(1, "x", "none", metrics=(metric_of(Judged()), metric_of(Judged("other"))))
-    panelists: dict[str, Pricing | str | None] = {"j": priced(name="j"), "k": "k", "rag_judge": None}
+    panelists: dict[str, PricedModel | str | None] = {"j": priced(name="j"), "k": "k", "rag_judge": None}
     _, one, other = estimates([replace(plan, panels={"tone": panel}, panelists=panelists)] * 2, PROMPTS)
     assert (one.what, one.model, one.cases, one.calls, one.counted, one.exact) == ("tone", "j", 2, 6, True, False)
     assert (one.prompt_tokens, one.completion_tokens) == (600, 60)
@@ -214,7 +214,7 @@ def test_without_a_judge_model_no_judge_is_asked() -> None:
 def test_each_document_is_asked_for_at_most_top_k_times_where_a_model_retrieves() -> None:
     worth = erag_metric("erag:P@5", "erag", lambda name: ACCURACY)
     cases = [planned(n, model=priced(), metrics=(ACCURACY, worth), supplied=None) for n in (1, 2)]
-    plans = [replace(each, plan=plan_of(LLM, top_k=7)) for each in cases]
+    plans = [replace(each, plan_calls=plan_of(LLM, top_k=7)) for each in cases]
     answer, found = estimates(plans, PROMPTS)
     assert (found.what, found.model, found.cases, found.calls) == ("each document", "openai/m", 2, 14)
     assert (found.counted, found.exact, found.recorded) == (False, False, 0)
@@ -237,24 +237,25 @@ QUESTION: tuple[Message, ...] = ({"role": "user", "content": "one two three"},)
 
 
 def test_the_first_call_of_an_agent_is_counted_exactly_and_the_others_at_most() -> None:
-    agent = replace(planned(model=priced(), metrics=()), plan=lambda query: PlannedRun(QUESTION, 4, exact=False))
+    agent = replace(planned(model=priced(), metrics=()), plan_calls=lambda query: PlannedRun(QUESTION, 4, exact=False))
     first, later = estimates([agent, agent], PROMPTS)
     assert (first.what, first.calls, first.counted, first.exact, first.prompt_tokens) == ("answer", 2, True, True, 6)
     assert (later.what, later.calls, later.counted, later.exact) == ("later steps", 6, False, False)
     assert later.prompt_tokens == 6 * 3 + 2 * (1 + 2 + 3) * (10 + ASSUMED_OBSERVATION), "each step adds to the prompt"
     assert later.completion_tokens == 60
-    deep = replace(agent, plan=lambda query: PlannedRun(QUESTION, 4, exact=False, turns=2))
+    deep = replace(agent, plan_calls=lambda query: PlannedRun(QUESTION, 4, exact=False, turns=2))
     _, later_of_a_tree = estimates([deep], PROMPTS)
     assert later_of_a_tree.prompt_tokens == 3 * 3 + 3 * ((1 + 2 + 2) * (10 + ASSUMED_OBSERVATION) // 3)
     assert later.cost_usd == pytest.approx(later.prompt_tokens * 0.001 + 0.6)
 
 
 def test_the_calls_of_a_chain_are_counted_exactly_and_a_single_call_has_no_later_ones() -> None:
-    chain = replace(planned(model=priced(), metrics=()), plan=lambda query: PlannedRun(QUESTION, 3, True, final=False))
+    run = PlannedRun(QUESTION, 3, True, final=False)
+    chain = replace(planned(model=priced(), metrics=()), plan_calls=lambda query: run)
     first, later = estimates([chain], PROMPTS)
     assert (first.calls, first.counted, first.exact) == (1, True, False)
     assert (later.calls, later.counted, later.exact, later.prompt_tokens) == (2, True, False, 6)
-    single = replace(planned(model=priced(), metrics=()), plan=lambda query: PlannedRun(QUESTION, 1, exact=True))
+    single = replace(planned(model=priced(), metrics=()), plan_calls=lambda query: PlannedRun(QUESTION, 1, exact=True))
     assert [each.what for each in estimates([single], PROMPTS)] == ["answer"]
     unpriced = replace(chain, model="rag_llm")
     assert [(each.what, each.calls) for each in estimates([unpriced], PROMPTS)] == [
@@ -267,7 +268,7 @@ def test_the_tools_of_a_call_are_counted_and_belong_to_its_recording() -> None:
         return "tools" in params
 
     run = PlannedRun(QUESTION, 1, exact=True, params={"tools": [{"name": "Search"}]})
-    agent = replace(planned(model=priced(), metrics=()), plan=lambda query: run)
+    agent = replace(planned(model=priced(), metrics=()), plan_calls=lambda query: run)
     (found,) = estimates([agent], PROMPTS)
     assert (found.prompt_tokens, found.exact) == (3 + len(['[{"name":', '"Search"}]']), False)
     (known,) = estimates([replace(agent, model=priced(recorded=recorded))], PROMPTS)
@@ -276,8 +277,7 @@ def test_the_tools_of_a_call_are_counted_and_belong_to_its_recording() -> None:
 
 def test_the_number_of_documents_that_an_agent_finds_is_unknown() -> None:
     worth = erag_metric("erag:P@5", "erag", lambda name: ACCURACY)
-    agent = replace(
-        planned(model=priced(), metrics=(ACCURACY, worth)), plan=lambda query: PlannedRun(QUESTION, 4, exact=False)
-    )
+    run = PlannedRun(QUESTION, 4, exact=False)
+    agent = replace(planned(model=priced(), metrics=(ACCURACY, worth)), plan_calls=lambda query: run)
     documents = next(each for each in estimates([agent], PROMPTS) if each.what == "each document")
     assert (documents.model, documents.calls) == ("openai/m", None)

@@ -11,14 +11,14 @@ from typing import Any, cast
 import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.engine.estimate import estimates
-from pytest_rageval.engine.inputs import declared, inputs_of
-from pytest_rageval.engine.inputs.declared import INPUTS
+from pytest_rageval.engine.inputs import inputs_of, table
 from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
+from pytest_rageval.engine.inputs.table import INPUTS
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
+from pytest_rageval.engine.planned_calls import PlannedCall, PlannedTask, PricedModel
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import SettingError
@@ -64,7 +64,7 @@ async def ask_ahead(context: Context) -> str | None:
     return (await context.sources.judge.complete(request(context.sample.answer.text))).text
 
 
-def estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
+def estimate(planned: PlannedTask, prompts: Prompts) -> Iterator[PlannedCall]:
     yield PlannedCall("other wording", planned.judge, request("word " * 10), final=False)
 
 
@@ -93,15 +93,15 @@ def loop() -> Iterator[LoopThread]:
 
 
 def register(monkeypatch: pytest.MonkeyPatch, more: ScoringInput) -> None:
-    monkeypatch.setattr(declared, "INPUTS", (*INPUTS, more))
+    monkeypatch.setattr(table, "INPUTS", (*INPUTS, more))
 
 
-def desk(loop: LoopThread, llm: ChatModel | None = None, *, light: bool = False) -> Desk:
+def desk(loop: LoopThread, llm: ChatModel | None = None, *, light: bool = False) -> CaseExecutor:
     answerer = SystemAnswerer(lambda query: Answer("Paris"), "mine", loop, Bound(1), light=light)
-    return Desk(answerer, Sources(loop, judge=llm), RGB_MARKERS)
+    return CaseExecutor(answerer, Sources(loop, judge=llm), RGB_MARKERS)
 
 
-def both(loop: LoopThread, made: Desk, task: Task = TASK) -> tuple[Asked, Asked]:
+def both(loop: LoopThread, made: CaseExecutor, task: Task = TASK) -> tuple[CaseResponses, CaseResponses]:
     """Ask in turn and ahead."""
     return made.ask(task, Meter()), loop.run(made.ask_ahead(task, Meter()))
 
@@ -124,7 +124,7 @@ def test_a_resumed_run_takes_over_the_replies_for_an_input(
 ) -> None:
     register(monkeypatch, WORDING)
 
-    def asked(process: str, llm: ScriptedLLM, rows: Sequence[Mapping[str, Any]]) -> Asked:
+    def asked(process: str, llm: ScriptedLLM, rows: Sequence[Mapping[str, Any]]) -> CaseResponses:
         judge = Client(llm, name="scripted", kind="judge", limiter=Limiter(9), retry=RetryPolicy())
         journal = Journal(journal_path(tmp_path, process), EarlierCalls(rows))
         return replace(desk(loop, judge), journal=journal).ask(TASK, Meter())
@@ -160,7 +160,7 @@ def test_models_are_not_asked_about_an_answer_that_was_not_generated(
     register(monkeypatch, WORDING)
     llm = ScriptedLLM("so")
     answerer = SystemAnswerer(lambda query: Answer("", generated=False), "mine", loop, Bound(1))
-    for asked in both(loop, Desk(answerer, Sources(loop, judge=llm), RGB_MARKERS)):
+    for asked in both(loop, CaseExecutor(answerer, Sources(loop, judge=llm), RGB_MARKERS)):
         assert dict(asked.inputs) == {}
     assert llm.requests == ()
 
@@ -185,8 +185,8 @@ def test_an_input_from_the_system_is_asked_in_the_tests_thread(
 
 def test_the_estimate_counts_the_calls_of_a_registered_input(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, WORDING)
-    judge = Pricing("openai/j", lambda messages: (7, True), lambda sent, got: 0.5, 10, lambda *request: False)
-    plan = Planned(TASK, lambda query: NO_CALLS, None, judge)
+    judge = PricedModel("openai/j", lambda messages: (7, True), lambda sent, got: 0.5, 10, lambda *request: False)
+    plan = PlannedTask(TASK, lambda query: NO_CALLS, None, judge)
     _, found = estimates([plan, plan], load_prompts())
     assert (found.what, found.model, found.cases, found.calls) == ("other wording", "openai/j", 2, 2)
     assert (found.prompt_tokens, found.cost_usd) == (14, 1.0)

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.engine.asking import Asked
+from pytest_rageval.engine.case_executor import CaseResponses
 from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 
-Ask = Callable[[], Coroutine[Any, Any, Asked]]
+Ask = Callable[[], Coroutine[Any, Any, CaseResponses]]
 
 
 @pytest.fixture
@@ -28,11 +28,11 @@ def loop() -> Iterator[LoopThread]:
 
 
 def says(text: str, meter: Meter | None = None, seconds: float = 0.0) -> Ask:
-    async def ask() -> Asked:
+    async def ask() -> CaseResponses:
         await asyncio.sleep(seconds)
         if meter is not None:
             meter.add(Calls(1, 0, 1, 10, 2, 0.5, 0.5))
-        return Asked(Answer(text))
+        return CaseResponses(Answer(text))
 
     return ask
 
@@ -63,7 +63,7 @@ def test_tasks_are_claimed_in_any_order(loop: LoopThread) -> None:
 def test_an_error_is_raised_by_claim_and_its_cost_is_counted(loop: LoopThread) -> None:
     meter = Meter()
 
-    async def fails() -> Asked:
+    async def fails() -> CaseResponses:
         meter.add(Calls(1, 0, 1, 10, 2, 0.5, 0.5))
         raise LookupError("no")
 
@@ -77,13 +77,13 @@ def test_an_error_is_raised_by_claim_and_its_cost_is_counted(loop: LoopThread) -
 def test_a_failure_in_the_tests_own_thread_is_counted(loop: LoopThread) -> None:
     ahead, meter = LookAhead(loop, 4), Meter()
 
-    def interrupted() -> Asked:
+    def interrupted() -> CaseResponses:
         meter.add(Calls(1, 0, 1, 10, 2, 0.5, 0.5))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ahead.now(interrupted, meter)
-    assert ahead.now(Asked, Meter()) == Asked()
+        ahead.ask_now(interrupted, meter)
+    assert ahead.ask_now(CaseResponses, Meter()) == CaseResponses()
     assert ahead.unclaimed == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
 
 
@@ -94,7 +94,7 @@ def test_unclaimed_tasks_are_cancelled_and_counted(loop: LoopThread) -> None:
     assert ahead.claim(0).answer == Answer("0")
     while meters[2].calls.calls == 0:
         time.sleep(0.001)
-    ahead.keep([2])
+    ahead.cancel_others([2])
     assert 1 not in ahead
     assert 2 in ahead
     ahead.clear()
@@ -123,12 +123,12 @@ def test_waiting_tasks_are_cancelled_before_running_ones(loop: LoopThread) -> No
     asked: list[int] = []
 
     def ask(number: int) -> Ask:
-        async def one() -> Asked:
+        async def one() -> CaseResponses:
             slots[:] = slots or [asyncio.Semaphore(2)]
             async with slots[0]:
                 asked.append(number)
                 await asyncio.sleep(60)
-            return Asked()
+            return CaseResponses()
 
         return one
 
@@ -151,7 +151,7 @@ def test_a_task_cancelled_at_once_never_starts(loop: LoopThread) -> None:
         free.wait(10)
 
     def ask(number: int) -> Ask:
-        def one() -> Coroutine[Any, Any, Asked]:
+        def one() -> Coroutine[Any, Any, CaseResponses]:
             made.append(number)
             return says("")()
 
@@ -189,9 +189,9 @@ def test_ten_thousand_cases_keep_no_more_than_the_window(loop: LoopThread) -> No
     def ask(key: int) -> Ask:
         held = Big(key)
 
-        async def one() -> Asked:
+        async def one() -> CaseResponses:
             await asyncio.sleep(0)
-            return Asked(Answer(held.text))
+            return CaseResponses(Answer(held.text))
 
         return one
 

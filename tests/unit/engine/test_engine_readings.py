@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.once_cache import OnceCache
@@ -79,16 +79,16 @@ class Reader:
         return [query.passages[0].id for query in self.asked if query.passages]
 
 
-def desk(loop: LoopThread | NoLoop, system: Any, most: int = 2) -> Desk:
+def desk(loop: LoopThread | NoLoop, system: Any, most: int = 2) -> CaseExecutor:
     answerer = SystemAnswerer(system, "mine", loop, Bound(most))
-    return Desk(answerer, Sources(loop, OnceCache(answerer)), RGB_MARKERS)
+    return CaseExecutor(answerer, Sources(loop, OnceCache(answerer)), RGB_MARKERS)
 
 
 def task(*metrics: Metric, case: Case = CASE) -> Task:
     return Task(f"t.py::t[{case.id}]", "t.py::t", "mine", case, metrics or (ACCURACY, WORTH))
 
 
-def outcome(asked: Asked, of: Task | None = None) -> Outcome:
+def outcome(asked: CaseResponses, of: Task | None = None) -> Outcome:
     return Runner(RGB_MARKERS).run(of or task(), asked)
 
 
@@ -126,7 +126,7 @@ def test_concurrent_requests_for_one_answer_ask_once(loop: LoopThread) -> None:
     made = desk(loop, reader.wait, most=99)
     meters = [Meter() for _ in range(5)]
 
-    async def together() -> list[Asked]:
+    async def together() -> list[CaseResponses]:
         return await asyncio.gather(*(made.ask_ahead(task(), meter) for meter in meters))
 
     every = loop.run(together())
@@ -143,7 +143,7 @@ def test_a_request_that_waited_for_a_cancelled_one_asks_itself(loop: LoopThread)
     reader = Reader()
     made = desk(loop, reader.wait, most=99)
 
-    async def together() -> Asked:
+    async def together() -> CaseResponses:
         first = asyncio.ensure_future(made.ask_ahead(task(), Meter()))
         second = asyncio.ensure_future(made.ask_ahead(task(), Meter()))
         await asyncio.sleep(0.015)  # both are answered, and the documents of the first are on their way

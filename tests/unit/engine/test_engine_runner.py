@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
-from pytest_rageval.engine.asking import Desk
+from pytest_rageval.engine.case_executor import CaseExecutor
 from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner
@@ -57,7 +57,7 @@ class Says:
 
 def run(task: Task, answerer: Answerer, markers: Markers = RGB_MARKERS) -> Outcome:
     """Ask and score a task in this thread."""
-    return Runner(markers).run(task, Desk(answerer, Sources(LoopThread()), markers).ask(task, Meter()))
+    return Runner(markers).run(task, CaseExecutor(answerer, Sources(LoopThread()), markers).ask(task, Meter()))
 
 
 def plain(query: Query) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_rageval.engine import vectors as module
-from pytest_rageval.engine.vectors import MOST, Vectors
+from pytest_rageval.engine.vectors import MAX_TEXTS, Vectors
 from pytest_rageval.errors import CaseError, ModelError
 from pytest_rageval.model.chat import Embeddings
 
@@ -77,9 +77,9 @@ def test_a_text_that_is_under_way_is_waited_for() -> None:
 
 def test_calls_have_a_bound() -> None:
     model = Lengths()
-    texts = [f"text {n}" for n in range(3 * MOST)]
+    texts = [f"text {n}" for n in range(3 * MAX_TEXTS)]
     found = asked(Vectors(model, together=True, versions={}), *([text] for text in texts))
-    assert [len(call) for call in model.calls] == [MOST] * 3
+    assert [len(call) for call in model.calls] == [MAX_TEXTS] * 3
     assert [list(each) for each in found if isinstance(each, dict)] == [[text] for text in texts]
 
 

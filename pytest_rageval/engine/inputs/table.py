@@ -1,4 +1,4 @@
-"""The table of scoring inputs, one module each."""
+"""The table of scoring inputs; each has its own module."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ from pytest_rageval.engine.inputs.verdicts import VERDICTS
 __all__ = ["INPUTS"]
 
 INPUTS: tuple[ScoringInput, ...] = (LABELS, VERDICTS, CLOSED_BOOK, VECTORS)
-"""The declared inputs, in the order in which they are asked."""
+"""All scoring inputs, in the order in which they are asked."""

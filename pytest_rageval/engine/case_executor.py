@@ -1,4 +1,4 @@
-"""Ask everything that a case needs: the system, and the inputs that its metrics read."""
+"""Get all that a case needs: the system's answer, and the inputs that its metrics read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.engine.answerers import Answerer
-from pytest_rageval.engine.conversations import Conversing
+from pytest_rageval.engine.conversations import ConversationAnswerer
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.journaled_calls import judging
 from pytest_rageval.engine.loop import NoLoop
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
     from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
-__all__ = ["NO_INPUTS", "Asked", "Desk", "Inputs"]
+__all__ = ["NO_INPUTS", "CaseExecutor", "CaseResponses", "Inputs"]
 
 Inputs = Mapping[str, Any]
-"""Name of a scoring input -> what was asked for it."""
+"""Name of a scoring input -> its value, such as the verdicts of judges."""
 
 NO_INPUTS: Inputs = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The result of asking; scoring it needs no model.
+class CaseResponses:
+    """The answer to a case and the inputs of its metrics; scoring them needs no model.
 
     Attributes:
         answer: the system's answer, if it gave one.
         error: why the answer, or an input that its metrics need, is missing.
-        inputs: the inputs of its metrics that were asked.
+        inputs: the inputs of its metrics.
         calls: the model calls; None if the session has no model.
         recordings: keys of the recordings that were read or written.
         case: the case with the system's own answers as its history; None if its history is the record's.
-        trace: where OpenTelemetry's verdicts of the case belong.
+        trace: the case's OpenTelemetry trace, which receives its verdicts.
     """
 
     answer: Answer | None = None
@@ -64,26 +64,26 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """The system and the judges for a case.
+class CaseExecutor:
+    """Asks the system and the judges about a case.
 
     Attributes:
         answerer: gives the answer.
-        sources: what scoring inputs can ask.
-        markers: for the samples of inputs.
-        conversations: gives the answers to turns that follow the system's own answers; None if there is no system.
+        sources: the models, judges and system that scoring inputs can ask.
+        markers: phrases of rejections and detected errors, for metrics and judges.
+        conversations: answers turns that follow the system's own answers; None if there is no system.
         cassettes: records a user's own functions; None if nothing is recorded.
         metered: whether the session has models; every case then reports its calls.
         replays: whether replies come only from recordings, and no model is asked.
         journal: receives the calls of each case; None writes nothing.
         loading: the thread that imports the models' library; its time must not count as latency.
-        renewed: ids of the cases whose calls are recorded anew.
+        renewed: ids of the cases whose calls are recorded again.
     """
 
     answerer: Answerer
     sources: Sources
     markers: Markers
-    conversations: Conversing | None = None
+    conversations: ConversationAnswerer | None = None
     cassettes: Cassettes | None = None
     metered: bool = False
     replays: bool = False
@@ -92,11 +92,11 @@ class Desk:
     renewed: frozenset[str] = frozenset()
 
     def goes_ahead(self, task: Task) -> bool:
-        """Return whether a task may be asked ahead of its test: parts of it can overlap with other tasks."""
+        """Return whether to run a task ahead of its test, because some of its calls can overlap with other tasks."""
         return self.answerer.overlaps or (self.answerer.light and bool(_of_models(inputs_of(task.metrics))))
 
-    def ask(self, task: Task, meter: Meter) -> Asked:
-        """Ask in this thread, where the test of a sync system runs, and charge ``meter``."""
+    def ask(self, task: Task, meter: Meter) -> CaseResponses:
+        """Return the responses to a task, and charge ``meter``; a sync system is called in this thread, its test's."""
         case, answer, inputs, fault = None, None, NO_INPUTS, None
         if self.loading is not None:
             self.loading.join()
@@ -113,14 +113,14 @@ class Desk:
             fault, answer = error, answer or answer_before(error)
         finally:
             SCOPE.reset(outer)
-        return self._asked(meter, answer, fault, inputs, case, trace)
+        return self._responses(meter, answer, fault, inputs, case, trace)
 
-    async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
-        """Ask on the event loop, and charge ``meter``."""
+    async def ask_ahead(self, task: Task, meter: Meter) -> CaseResponses:
+        """Return the responses to a task, and charge ``meter``; call everything on the event loop."""
         SCOPE.set(self.scope(task.case, meter, task.nodeid))
         trace = begin_case(task.case.id, task.testbed)
         if self.loading is not None and self.loading.is_alive():
-            await self._loaded(self.loading)
+            await self._join(self.loading)
         case, answer, inputs, fault = None, None, NO_INPUTS, None
         try:
             if self.conversations is not None and task.case.earlier is not None:
@@ -131,10 +131,10 @@ class Desk:
             inputs = await self._inputs_ahead(task, answer)
         except CaseError as error:
             fault, answer = error, answer or answer_before(error)
-        return self._asked(meter, answer, fault, inputs, case, trace)
+        return self._responses(meter, answer, fault, inputs, case, trace)
 
     def ask_more(self, task: Task, answer: Answer, meter: Meter) -> Inputs:
-        """Return the inputs that the metrics of ``task`` need, and charge ``meter``."""
+        """Return the inputs that the metrics of ``task`` need for an existing answer, and charge ``meter``."""
         outer = SCOPE.set(self.scope(task.case, meter, task.nodeid))
         try:
             return self._inputs(task, answer)
@@ -150,13 +150,13 @@ class Desk:
         renewed = bool(self.renewed) and not self.renewed.isdisjoint((case.id, case.instance.id))
         return Scope(meter, int(case.facets.get("repeat", "1")), self.cassettes, journal, renewed)
 
-    async def _loaded(self, loading: Thread) -> None:
+    async def _join(self, loading: Thread) -> None:
         import asyncio
 
         await asyncio.to_thread(loading.join)
 
     def _inputs(self, task: Task, answer: Answer) -> Inputs:
-        """Return the inputs of a task's metrics; ask in this thread, and models on the event loop."""
+        """Return the inputs of a task's metrics; call the system in this thread, and models on the event loop."""
         needed = inputs_of(task.metrics)
         if not needed:
             return NO_INPUTS
@@ -164,7 +164,7 @@ class Desk:
         replies: dict[str, object] = {}
         for each in needed:
             if each.ask is not None:
-                with _named(each, task):
+                with _naming_errors(each, task):
                     replies[each.name] = each.ask(context)
         of_models = _of_models(needed)
         if of_models and answer.generated:
@@ -174,7 +174,7 @@ class Desk:
         return _without_none(replies)
 
     async def _inputs_ahead(self, task: Task, answer: Answer) -> Inputs:
-        """Return the same; ask all on the event loop."""
+        """Return the inputs of a task's metrics; call the system and models on the event loop."""
         needed = inputs_of(task.metrics)
         if not needed:
             return NO_INPUTS
@@ -190,7 +190,7 @@ class Desk:
 
         return Context(task, Sample(task.case, answer, self.markers), self.sources)
 
-    def _asked(
+    def _responses(
         self,
         meter: Meter,
         answer: Answer | None,
@@ -198,43 +198,45 @@ class Desk:
         inputs: Inputs,
         case: Case | None,
         trace: CaseTrace,
-    ) -> Asked:
+    ) -> CaseResponses:
         calls = meter.calls
-        return Asked(answer, error, inputs, calls if self.metered or calls.calls else None, meter.keys, case, trace)
+        return CaseResponses(
+            answer, error, inputs, calls if self.metered or calls.calls else None, meter.keys, case, trace
+        )
 
 
 def _of_models(inputs: Sequence[ScoringInput]) -> list[ScoringInput]:
-    """Return the inputs that models give."""
+    """Return the inputs that come from models."""
     return [each for each in inputs if each.ask is None]
 
 
 async def _ask_models(inputs: Sequence[ScoringInput], context: Context) -> dict[str, object]:
-    """Return name -> reply of the inputs that models give; the journal lists their calls as judging."""
+    """Return name -> reply for inputs that come from models; the journal lists their calls as judging."""
     with judging():
         return await _ask_all(inputs, context)
 
 
 async def _ask_all(inputs: Sequence[ScoringInput], context: Context) -> dict[str, object]:
-    """Return name -> reply.
+    """Return name -> reply for each input.
 
-    Inputs are asked one after the other: cases already overlap, and a failure then leaves no other call in flight.
+    Inputs are asked one after the other: cases already overlap, so a failure leaves no other call in flight.
     """
     replies: dict[str, object] = {}
     for each in inputs:
-        with _named(each, context.task):
+        with _naming_errors(each, context.task):
             replies[each.name] = await each.ask_ahead(context)
     return replies
 
 
 @contextmanager
-def _named(asked: ScoringInput, task: Task) -> Iterator[None]:
+def _naming_errors(scoring_input: ScoringInput, task: Task) -> Iterator[None]:
     """Turn an unforeseen exception into a `CaseError` that names the input and the case."""
     try:
         yield
     except RagEvalError:
         raise
     except Exception as error:
-        message = f"the scoring input {asked.name!r} failed on case {task.case.id!r}: {cause_of(error)}"
+        message = f"the scoring input {scoring_input.name!r} failed on case {task.case.id!r}: {cause_of(error)}"
         raise CaseError("input_error", message) from error
 
 

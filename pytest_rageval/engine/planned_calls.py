@@ -1,4 +1,4 @@
-"""The calls that a task would make, with tokenizers and prices, before it runs."""
+"""The calls that a task would make, planned before it runs, and the models that they would ask."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from pytest_rageval.model.case import Query
     from pytest_rageval.model.chat import Message
 
-__all__ = ["Plan", "Planned", "PlannedCall", "Pricing"]
+__all__ = ["CallPlanner", "PlannedCall", "PlannedTask", "PricedModel"]
 
-Plan = Callable[["Query"], PlannedRun]
-"""Returns the model calls of a system for a query."""
+CallPlanner = Callable[["Query"], PlannedRun]
+"""Returns the model calls that a system would make for a query."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pricing:
-    """A model, its tokenizer and its prices.
+class PricedModel:
+    """A model with its tokenizer and its prices.
 
     Attributes:
         name: the model's name.
@@ -40,26 +40,26 @@ class Pricing:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """A task that would run.
+class PlannedTask:
+    """A task before it runs, with the models that it would ask.
 
     Attributes:
         task: the task.
-        plan: plans the model calls of its system; None if they are unknown.
-        model: the model behind our systems: its prices, the name of a user's replacement, or None.
-        models: name of a model of a single action -> the model, in the same form.
+        plan_calls: plans the model calls of its system; None if they are unknown.
+        model: the model of the built-in systems: with its prices, or only the name of a user's model; None without one.
+        models: for chains, name of an action's own model -> the model, in the same form.
         judge: the model that judges ask, in the same form; None leaves their metrics unscored, without calls.
         panels: name of a judge -> the panel that replaces ``judge``.
         panelists: name of a panel's model -> the model, in the same form.
     """
 
     task: Task
-    plan: Plan | None
-    model: Pricing | str | None
-    judge: Pricing | str | None
-    models: Mapping[str, Pricing | str | None] = field(default_factory=dict)
+    plan_calls: CallPlanner | None
+    model: PricedModel | str | None
+    judge: PricedModel | str | None
+    models: Mapping[str, PricedModel | str | None] = field(default_factory=dict)
     panels: Mapping[str, Panel] = field(default_factory=dict)
-    panelists: Mapping[str, Pricing | str | None] = field(default_factory=dict)
+    panelists: Mapping[str, PricedModel | str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ class PlannedCall:
     """The calls of a task for one purpose.
 
     Attributes:
-        what: the purpose: "answer" (of several calls the first), "later steps", "each document", "closed book", a
-            judge's name.
-        model: the model, as in `Planned`.
+        what: the purpose: "answer" (only the first call, if there are several), "later steps", "each document",
+            "closed book", or a judge's name.
+        model: the model, as in `PlannedTask`.
         messages: None if the number of calls is unknown; empty for no call.
         final: whether exactly these messages will be sent.
         times: number of calls.
@@ -79,7 +79,7 @@ class PlannedCall:
     """
 
     what: str
-    model: Pricing | str | None
+    model: PricedModel | str | None
     messages: Sequence[Message] | None
     final: bool = True
     times: int = 1

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.task import Task
@@ -74,10 +74,10 @@ async def mine(query: Query) -> Answer:
     return Answer("Paris", usage=Usage(10, 2, 0.5))
 
 
-def desk(loop: LoopThread, llm: ScriptedLLM | None = None, system: object = mine) -> Desk:
+def desk(loop: LoopThread, llm: ScriptedLLM | None = None, system: object = mine) -> CaseExecutor:
     answerer = SystemAnswerer(system, "mine", loop, Bound(2))  # type: ignore[arg-type]
     model = None if llm is None else client(llm)
-    return Desk(answerer, Sources(loop, llm=model, judge=model), RGB_MARKERS)
+    return CaseExecutor(answerer, Sources(loop, llm=model, judge=model), RGB_MARKERS)
 
 
 @pytest.mark.parametrize("ahead", [False, True], ids=["in turn", "ahead"])
@@ -93,7 +93,7 @@ def test_loading_a_models_library_does_not_count_as_latency(loop: LoopThread, ah
     assert (asked.answer.usage.latency_s or 0) < 0.05
 
 
-def both(loop: LoopThread, made: Desk, task: Task) -> Sequence[Asked]:
+def both(loop: LoopThread, made: CaseExecutor, task: Task) -> Sequence[CaseResponses]:
     """Ask in turn and ahead."""
     return made.ask(task, Meter()), loop.run(made.ask_ahead(task, Meter()))
 
@@ -220,6 +220,6 @@ def test_only_systems_that_can_overlap_are_asked_ahead(loop: LoopThread) -> None
     light = SystemAnswerer(lambda query: "", "mine", loop, Bound(1), light=True)
     sync = SystemAnswerer(lambda query: "", "mine", loop, Bound(1))
     assert desk(loop).goes_ahead(plain)
-    assert not Desk(light, Sources(loop), RGB_MARKERS).goes_ahead(plain)
-    assert Desk(light, Sources(loop), RGB_MARKERS).goes_ahead(task)
-    assert not Desk(sync, Sources(loop), RGB_MARKERS).goes_ahead(task)
+    assert not CaseExecutor(light, Sources(loop), RGB_MARKERS).goes_ahead(plain)
+    assert CaseExecutor(light, Sources(loop), RGB_MARKERS).goes_ahead(task)
+    assert not CaseExecutor(sync, Sources(loop), RGB_MARKERS).goes_ahead(task)
