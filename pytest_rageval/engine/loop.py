@@ -132,7 +132,7 @@ class LoopThread:
         """
         return LoopFuture(self._start_once(), lambda: awaitable, self._meanwhile).result()
 
-    async def awaited(self, make: Callable[[], Awaitable[T]]) -> T:
+    async def await_on_loop(self, make: Callable[[], Awaitable[T]]) -> T:
         """Await the coroutine of ``make`` on this loop, and return its result; the caller may run on another loop."""
         import asyncio
 

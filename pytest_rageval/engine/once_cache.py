@@ -120,7 +120,7 @@ def _separate_meter(why: str, key: str) -> Iterator[None]:
         CaseError: the system has failed; the message ends with ``why``.
     """
     outer, own = current(), Meter()
-    journal = None if outer.journal is None else outer.journal.asking(key)
+    journal = None if outer.journal is None else outer.journal.with_key(key)
     before = SCOPE.set(replace(outer, meter=own, journal=journal))
     try:
         yield

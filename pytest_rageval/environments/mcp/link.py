@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.environments.mcp.servers import STATUSES, Target
 from pytest_rageval.importing import cause_text
-from pytest_rageval.llm.client.own_calls import own_call
+from pytest_rageval.llm.client.session_calls import session_call
 from pytest_rageval.threads import STARTUP
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Link:
 
         self._loop.call_later(self._timeout, self._give_up)
         try:
-            with own_call(), anyio.CancelScope() as self._scope:
+            with session_call(), anyio.CancelScope() as self._scope:
                 if self._leave.is_set():
                     return
                 async with Client(self._target.transport(self._timeout), cache=None) as client:
@@ -201,7 +201,7 @@ class Link:
         statuses: list[int] = []
         STATUSES.set(statuses)
         try:
-            with own_call():
+            with session_call():
                 return await self._unless_lost(client, tool, arguments)
         except MCPError as error:
             self._check(error, statuses)

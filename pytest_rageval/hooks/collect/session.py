@@ -261,9 +261,9 @@ class Collected:
             hint = None if self.runtime is None else self.runtime.hint
             self.faults += [*self.models.settle(), *([hint] if hint else [])]
             if self.models.loading is not None:
-                from pytest_rageval.llm.backends.litellm_import import set_aside
+                from pytest_rageval.llm.backends.litellm_import import freeze_litellm
 
-                set_aside()
+                freeze_litellm()
         return unclaimed
 
     @cached_property

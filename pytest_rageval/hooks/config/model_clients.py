@@ -281,17 +281,17 @@ class Models:
                 limiter=limiter,
                 retry=RetryPolicy(1) if scripted else RetryPolicy(**setting.retry),
                 cassettes=None if scripted else self.cassettes,
-                kept=ReplyCache() if fixture == "rag_judge" and not scripted else None,
+                reply_cache=ReplyCache() if fixture == "rag_judge" and not scripted else None,
                 budget=self.budget,
-                most=self._most(name, setting.params),
+                max_cost=self._most(name, setting.params),
                 outside=self.outside,
-                home=self._on_loop,
+                run_on_loop=self._on_loop,
             )
         return cast("A", self._clients[key])
 
     async def _on_loop(self, make: Callable[[], Awaitable[Any]]) -> Any:
         """Await ``make()`` on the session's loop; the caller may run on another loop."""
-        return await (make() if self.loop is None else self.loop.awaited(make))
+        return await (make() if self.loop is None else self.loop.await_on_loop(make))
 
     def _most(self, name: str, rates: Mapping[str, object]) -> MaxCost | None:
         """Return the function for the maximum cost of a call; None without a budget, to avoid loading a tokenizer."""

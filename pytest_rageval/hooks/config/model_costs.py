@@ -36,6 +36,6 @@ def max_cost(name: str, rates: Mapping[str, object]) -> MaxCost:
         tools = params.get("tools")
         schemas = [{"role": "system", "content": json.dumps(tools, default=str)}] if tools else []
         tokens, _ = count_tokens(name, [*messages, *schemas])
-        return prices().most(tokens, int(str(params["max_tokens"])))
+        return prices().max_cost(tokens, int(str(params["max_tokens"])))
 
     return most

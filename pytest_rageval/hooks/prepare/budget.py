@@ -43,6 +43,6 @@ def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial:
         kind, cassettes = KINDS[fixture], collected.models.cassettes
         if cassettes is None or (cassettes.asks(kind, name) and not cassettes.may_replay(kind, name)):
             prices = Prices(name, collected.models.setting(fixture).params)
-            problem = prices.unbounded(f"rag_{kind}_params", Client.RATES)
+            problem = prices.budget_problem(f"rag_{kind}_params", Client.RATES)
             if problem:
                 raise SettingError(problem, code="RAG413")

@@ -36,7 +36,7 @@ def note_running(item: pytest.Item) -> None:
     if COLLECTED not in config.stash:
         return
     if _JOURNAL in config.stash or runs_tests(config):
-        journal_of(config).runs(item.nodeid)
+        journal_of(config).mark_running(item.nodeid)
 
 
 def _create(config: pytest.Config) -> Journal:

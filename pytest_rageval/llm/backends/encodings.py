@@ -1,4 +1,4 @@
-"""Load OpenAI's tokenizers from litellm's files: no network, cache folder or environment."""
+"""Load OpenAI's tokenizers from litellm's files, without network, cache folder or environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INCLUDED = ("cl100k_base", "o200k_base")
 
 
 def encoding_of(model: str) -> Any | None:
-    """Return the tokenizer of an OpenAI chat model ("gpt-4o-mini"); None if model or file is missing."""
+    """Return the tokenizer of an OpenAI chat model ("gpt-4o-mini"); None if it is unknown or its file is missing."""
     try:
         return encoding(import_module("tiktoken").encoding_name_for_model(model))
     except (KeyError, ImportError, OSError):
@@ -26,14 +26,14 @@ def encoding_of(model: str) -> Any | None:
 def encoding(name: str) -> Any:
     """Return the ``tiktoken.Encoding`` of a name; raise `OSError` if litellm does not include its file.
 
-    tiktoken's own definition is used; only the file comes from litellm's folder instead of its URL.
+    The definition of the tokenizer is tiktoken's; only its file is read from litellm's folder, not from its URL.
     """
     if name not in _INCLUDED:
         raise FileNotFoundError(f"litellm brings no file of the encoding {name}")
     public = import_module("tiktoken_ext.openai_public")
-    described = public.ENCODING_CONSTRUCTORS[name]
-    redirected = FunctionType(described.__code__, {**vars(public), "load_tiktoken_bpe": _ranks})
-    return import_module("tiktoken").Encoding(**redirected())
+    definition = public.ENCODING_CONSTRUCTORS[name]
+    make_arguments = FunctionType(definition.__code__, {**vars(public), "load_tiktoken_bpe": _ranks})
+    return import_module("tiktoken").Encoding(**make_arguments())
 
 
 def _ranks(url: str, expected_hash: str | None = None) -> dict[bytes, int]:

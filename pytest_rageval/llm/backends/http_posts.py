@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 MAX_REPLY_BYTES = 64 * 2**20
-"""Default limit: decompressed bytes of a reply."""
+"""Default limit of a reply, in decompressed bytes."""
 
 MAX_REDIRECTS = 10
 """Maximum redirects of one request."""
@@ -36,7 +36,7 @@ class ReplyTooLargeError(Exception):
 
 
 class RedirectError(Exception):
-    """A redirect turns the request into another, which a server may answer with something else."""
+    """A redirect drops the request's body or leads to another server, so its reply would be another one."""
 
 
 class UnusableClientError(Exception):
@@ -49,8 +49,8 @@ class HttpPosts:
     Use and close them on one event loop.
 
     Args:
-        purpose: what needs httpx, for the message if it is missing.
-        extra: the extra that brings it.
+        purpose: what needs httpx, such as "asking a model"; for the message if httpx is missing.
+        extra: the extra of this package that installs httpx.
     """
 
     def __init__(self, purpose: str = "asking a model", extra: str = "llm") -> None:
@@ -69,7 +69,7 @@ class HttpPosts:
         timeout: float,
         limit: int = MAX_REPLY_BYTES,
     ) -> tuple[bytes, float]:
-        """Send one request; return the decompressed body of its reply and its seconds.
+        """Send one request; return the decompressed body of its reply, and the seconds that it took.
 
         Raises:
             MissingDependencyError: httpx is not installed.
@@ -107,24 +107,24 @@ class HttpPosts:
             return self._idle.pop()
         except MissingDependencyError:
             raise
-        except Exception as error:  # httpx, ssl and the file system have errors of their own
+        except Exception as error:  # each of httpx, ssl and the file system raises other errors
             raise UnusableClientError(str(error)) from error
 
 
 def status_error(status: int, headers: Mapping[str, str], content: bytes) -> Exception:
     """Return the exception of an error status, with the decompressed body."""
     httpx = _httpx()
-    kept_headers = [
+    plain_headers = [
         (name, value) for name, value in headers.items() if name.lower() not in ("content-encoding", "content-length")
     ]
-    response = httpx.Response(status, headers=kept_headers, content=content)
+    response = httpx.Response(status, headers=plain_headers, content=content)
     text = content[:2000].decode("utf-8", "replace")
     error: Exception = httpx.HTTPStatusError(f"status {status}: {text}", request=None, response=response)
     return error
 
 
 def load(purpose: str = "asking a model", extra: str = "llm") -> None:
-    """Import the first request's modules, and read the certificates.
+    """Import the modules that the first request needs, and read the certificates.
 
     Raises:
         MissingDependencyError: httpx is not installed.
@@ -146,8 +146,8 @@ def load(purpose: str = "asking a model", extra: str = "llm") -> None:
 async def _exchange(client: Any, request: Any, limit: int) -> bytes:
     """Send one request; return the decompressed body of its reply, or raise for an error status.
 
-    Redirects are followed here because httpx would read and decompress each of them completely. None is followed to
-    another server: httpx drops Authorization there, and sends all other headers, which may hold a key.
+    This function follows redirects itself, because httpx would read and decompress each of them completely. It follows
+    none to another server: httpx drops Authorization there, but sends all other headers, which may hold a key.
     """
     for _ in range(1 + MAX_REDIRECTS):
         response = await client.send(request, stream=True)

@@ -18,14 +18,14 @@ from pytest_rageval.model.chat import Completion, Embeddings, Message
 __all__ = ["LiteLLM"]
 
 TIMEOUT_S = 60.0
-_OURS = (*RATES, "max_reply_bytes")
+_NOT_SENT = (*RATES, "max_reply_bytes")
 """Parameters that are used here and not sent."""
 _ALLOWED = ("tools", "tool_choice", "parallel_tool_calls")
-"""Parameters that litellm sends even if it does not know the model to take them."""
+"""Parameters that litellm must send even if its list does not say that the model supports them."""
 
 
-class _Never(int):
-    """0 retries, as a true value: litellm treats a false 0 as unset and retries twice."""
+class _ZeroRetries(int):
+    """The number 0 that is true: litellm takes a false 0 for an unset parameter, and retries twice."""
 
     def __bool__(self) -> bool:
         return True
@@ -41,8 +41,8 @@ class LiteLLM:
     - ``input_cost_per_token``, ``output_cost_per_token``: US dollars, for a model missing from the price map.
     - ``max_reply_bytes`` is ignored: litellm reads replies itself and has no such limit.
 
-    Parameters that the model does not support according to litellm are left out, such as ``response_format``. Tools
-    are always sent: litellm's list of models that take tools has few of those that people serve themselves.
+    If litellm says that the model does not support a parameter, such as ``response_format``, it is not sent. Tools are
+    always sent, because litellm's list of models with tools lacks most models that people serve themselves.
 
     Use and close a backend on one event loop.
 
@@ -65,15 +65,15 @@ class LiteLLM:
         text, refusal = choice.message.content or "", _refusal(choice.message)
         refused = bool(refusal) and not text.strip()
         content = refusal if refused else text
-        found = [call.model_dump() for call in choice.message.tool_calls or ()]
-        calls, reason = tool_calls_of(self.model, found), choice.finish_reason
+        raw_calls = [call.model_dump() for call in choice.message.tool_calls or ()]
+        calls, reason = tool_calls_of(self.model, raw_calls), choice.finish_reason
         return Completion(content, usage, reason, reply.model or "", refused=refused, tool_calls=calls)
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
         """Return one vector per text, in order; an empty list makes no call."""
         if not texts:
             return Embeddings((), Usage(0, 0, 0.0), attempts=0)
-        payload = {"input": list(texts), "max_retries": _Never()}
+        payload = {"input": list(texts), "max_retries": _ZeroRetries()}
         reply, seconds = await self._ask("aembedding", payload, params)
         try:
             rows = sorted(reply.data, key=lambda row: int(row["index"]))
@@ -92,10 +92,10 @@ class LiteLLM:
             self._litellm.in_memory_llm_clients_cache.flush_cache()
 
     async def _ask(self, call: str, payload: Mapping[str, Any], params: Mapping[str, Any]) -> tuple[Any, float]:
-        """Call a litellm function; return its result and seconds, and raise its errors as `ModelError`."""
+        """Call a litellm function; return its result and the seconds that it took; raise its errors as `ModelError`."""
         if self._litellm is None:
             self._litellm = await asyncio.to_thread(litellm)  # importing takes seconds; do not block the loop
-        sent_params = {name: value for name, value in params.items() if name not in _OURS}
+        sent_params = {name: value for name, value in params.items() if name not in _NOT_SENT}
         if sent_params.get("response_format") is None or not self._supports_schema():
             sent_params.pop("response_format", None)
         start = perf_counter()
@@ -121,10 +121,10 @@ class LiteLLM:
             raise fault from None
 
     def _supports_schema(self) -> bool:
-        """Return whether litellm says that the model supports JSON schemas; for Ollama it would ask the server."""
+        """Return whether litellm says that the model supports JSON schemas; False for Ollama, to call no server."""
         if self._schema is None:
-            asks = self.model.startswith("ollama")
-            self._schema = not asks and bool(self._litellm.supports_response_schema(model=self.model))
+            asks_server = self.model.startswith("ollama")
+            self._schema = not asks_server and bool(self._litellm.supports_response_schema(model=self.model))
         return self._schema
 
     def _usage(self, reply: Any, params: Mapping[str, Any], seconds: float) -> Usage:
@@ -134,12 +134,16 @@ class LiteLLM:
             return Usage(latency_s=seconds)
         prices = prices_of(self.model, params)
         cost = prices.cost(sent, received)
-        if cost is not None and not prices.given and getattr(usage.prompt_tokens_details, "cached_tokens", None):
+        if (
+            cost is not None
+            and not prices.is_overridden
+            and getattr(usage.prompt_tokens_details, "cached_tokens", None)
+        ):
             cost = self._with_cache(reply)
         return Usage(sent, received, cost, seconds)
 
     def _with_cache(self, reply: Any) -> float | None:
-        """Return the price of a reply with cached, cheaper prompt tokens."""
+        """Return the price of a reply whose prompt has cached tokens, which are cheaper."""
         try:
             return float(self._litellm.completion_cost(completion_response=reply, model=self.model))
         except Exception:  # litellm cannot compute it: the price is unknown
@@ -147,11 +151,11 @@ class LiteLLM:
 
 
 def _with_tools(model: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return model and arguments of a call whose tools litellm sends as they are.
+    """Return the model and arguments that make litellm send the tools of a call unchanged.
 
-    litellm would import the package mcp, leave out tools of models that it does not know to take them, and turn tools
-    for Ollama's older API into a prompt of its own. It gets a copy, because for some providers it removes parts of the
-    schemas in the objects that it is given.
+    Otherwise litellm would import the package mcp, leave out the tools if its list does not say that the model supports
+    tools, and turn them into its own prompt for Ollama's older API. It gets a copy of the tools, because for some
+    providers it removes parts of their schemas.
     """
     allowed = [*(arguments.get("allowed_openai_params") or ()), *_ALLOWED]
     if model.startswith("ollama/"):
@@ -162,6 +166,6 @@ def _with_tools(model: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str
 
 def _refusal(message: Any) -> str:
     """Return OpenAI's field ``refusal``, "" without it; litellm may move it to the provider's fields."""
-    aside = getattr(message, "provider_specific_fields", None) or {}
-    refusal = getattr(message, "refusal", None) or aside.get("refusal")
+    provider_fields = getattr(message, "provider_specific_fields", None) or {}
+    refusal = getattr(message, "refusal", None) or provider_fields.get("refusal")
     return refusal if isinstance(refusal, str) else ""

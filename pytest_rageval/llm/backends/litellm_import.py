@@ -15,10 +15,10 @@ from typing import Any
 
 from pytest_rageval.errors import MissingDependencyError
 
-__all__ = ["litellm", "set_aside"]
+__all__ = ["freeze_litellm", "litellm"]
 
-RARE = 500_000
-"""Garbage collection threshold while litellm is imported."""
+IMPORT_THRESHOLD = 500_000
+"""Threshold of garbage collection during the import of litellm."""
 
 _VARIABLES = {
     "LITELLM_MODE": "PRODUCTION",  # anything else reads a .env file into the environment
@@ -26,7 +26,7 @@ _VARIABLES = {
 }
 """Environment variables that litellm reads during import."""
 _WRITTEN = (*_VARIABLES, "TIKTOKEN_CACHE_DIR")
-"""Environment variables that the import may change; litellm writes the last one."""
+"""Environment variables that the import may change: those set here, and one that litellm sets."""
 _LATE = ("litellm.llms.github_copilot.authenticator", "litellm.llms.github_copilot.per_user_auth")
 """Modules that the first call imports and that give warnings; some versions lack the second."""
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
@@ -43,15 +43,15 @@ def litellm() -> ModuleType:
     global _ready
     with _lock:
         if _ready is None:
-            _ready = _quiet(_import_litellm())
+            _ready = _silence(_import_litellm())
         return _ready
 
 
-def set_aside() -> None:
+def freeze_litellm() -> None:
     """Exclude litellm's objects from the garbage collections that pytest runs at the end.
 
-    Each would take a seventh of a second for hundreds of thousands of objects. Current garbage is collected first. At
-    process exit the objects are unfrozen, because finalizers need their modules.
+    With its hundreds of thousands of objects, each collection would take a seventh of a second. Current garbage is
+    collected first. At process exit the objects are unfrozen, because finalizers need their modules.
     """
     if _ready is not None:
         gc.collect()
@@ -63,7 +63,7 @@ def _import_litellm() -> ModuleType:
     try:
         with _rare_collections(), _environment(), _without_warnings():
             module: Any = import_module("litellm")
-            module.ModelResponse()  # the first one warns too
+            module.ModelResponse()  # the first call gives warnings, too
             _ = module.encoding  # otherwise the first call loads it and blocks the event loop
             for name in _LATE:
                 with suppress(ImportError):
@@ -78,17 +78,17 @@ def _import_litellm() -> ModuleType:
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Run garbage collection rarely during the import: nothing is freed, and it takes a quarter of the time."""
-    often, *others = gc.get_threshold()
-    if not often:  # garbage collection is off
+    """Run garbage collection rarely during the import: it frees nothing, and takes a quarter of the time."""
+    threshold, *others = gc.get_threshold()
+    if not threshold:  # garbage collection is off
         yield
         return
-    gc.set_threshold(RARE, *others)
+    gc.set_threshold(IMPORT_THRESHOLD, *others)
     try:
         yield
     finally:
-        if gc.get_threshold()[0] == RARE:
-            gc.set_threshold(often, *others)
+        if gc.get_threshold()[0] == IMPORT_THRESHOLD:
+            gc.set_threshold(threshold, *others)
 
 
 @contextmanager
@@ -123,7 +123,7 @@ def _without_warnings() -> Iterator[None]:
             warnings.warn = real
 
 
-def _quiet(module: Any) -> ModuleType:
+def _silence(module: Any) -> ModuleType:
     module.suppress_debug_info = True
     if hasattr(module, "telemetry"):
         module.telemetry = False
@@ -132,5 +132,5 @@ def _quiet(module: Any) -> ModuleType:
 
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    quiet: ModuleType = module
-    return quiet
+    silent: ModuleType = module
+    return silent

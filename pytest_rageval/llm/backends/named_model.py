@@ -1,4 +1,4 @@
-"""A model by its litellm name: over plain HTTP if possible, else through litellm."""
+"""Ask a model by its litellm name: over plain HTTP if possible, else through litellm."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["NamedModel", "is_plain", "preload"]
 
 _MAPPED = ("gpt-5", "gpt-6", "audio", "search", "deep-research", "computer-use")
-"""Parts of names of OpenAI models whose parameters or address litellm changes."""
+"""Parts of the names of those OpenAI models for which litellm changes parameters or the address."""
 _VARIABLES = ("SSL_CERTIFICATE", "SSL_ECDH_CURVE", "SSL_SECURITY_LEVEL", "SSL_VERIFY", "USE_LITELLM_PROXY")
 """Environment variables that litellm reads and httpx does not."""
 _SETTINGS = (
@@ -49,7 +49,7 @@ class NamedModel:
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the reply to ``messages``.
 
-        A model that refuses ``stop`` is asked again without it, and never with it again.
+        If the model refuses ``stop``, ask again without it, and do not send it in later calls.
         """
         if self._refuses_stop:
             params = {**params, "stop": None}
@@ -90,9 +90,9 @@ def _litellm_backend(model: str) -> LiteLLM:
 
 
 def is_plain(model: str, params: Mapping[str, object], sent: frozenset[str] = CHAT | EMBEDDING) -> bool:
-    """Return whether a call goes directly to an OpenAI-compatible server; all others go through litellm.
+    """Return whether to send a call directly to an OpenAI-compatible server, not through litellm.
 
-    It does if all of these hold:
+    The result is True if all of these hold:
 
     - The model is ``openai/NAME``, and litellm does not map its parameters. It maps those of reasoning models
       (``o3-mini``, ``gpt-5``), search and audio models, fine-tuned models, and models without chat completions.
@@ -127,17 +127,20 @@ def _is_text(message: Mapping[str, object]) -> bool:
 
 
 def preload(models: Iterable[tuple[str, Mapping[str, object]]]) -> Thread | None:
-    """Start a thread that imports what calls of these models, with their params, need; return it."""
-    ways = {is_plain(model, params) for model, params in models}
-    if not ways:
+    """Start a thread that imports the modules for calls of these models with their params; return the thread.
+
+    Return None if there are no models.
+    """
+    backends = {is_plain(model, params) for model, params in models}
+    if not backends:
         return None
-    thread = Thread(target=_import_all, args=(sorted(ways, reverse=True),), name="rageval-models", daemon=True)
+    thread = Thread(target=_import_all, args=(sorted(backends, reverse=True),), name="rageval-models", daemon=True)
     thread.start()
     return thread
 
 
-def _import_all(ways: Iterable[bool]) -> None:
-    for plain in ways:
+def _import_all(backends: Iterable[bool]) -> None:
+    for plain in backends:
         with suppress(Exception):  # the first call imports it again and raises the error
             if plain:
                 from pytest_rageval.llm.backends.http_posts import load

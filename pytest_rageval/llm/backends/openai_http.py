@@ -16,7 +16,7 @@ from pytest_rageval.llm.backends.openai_protocol import (
     completion_of,
     embeddings_of,
     error_in,
-    parsed,
+    parse_reply,
 )
 from pytest_rageval.llm.backends.tool_calls import raise_if_tools_refused
 from pytest_rageval.model.answer import Usage
@@ -78,7 +78,7 @@ class OpenAIHTTP:
             content, seconds = await self._posts.post(
                 f"{endpoint.base}/{path}", body, endpoint.headers, endpoint.query, timeout=timeout, limit=limit
             )
-            reply = parsed(self.model, content)
+            reply = parse_reply(self.model, content)
             if (error := error_in(reply)) is not None:
                 raise status_error(error[0], {}, content)
             return reply, seconds

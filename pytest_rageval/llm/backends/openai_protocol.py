@@ -27,14 +27,14 @@ __all__ = [
     "embeddings_of",
     "error_in",
     "fits_a_header",
-    "parsed",
+    "parse_reply",
 ]
 
 CONNECTION = frozenset({
     "api_base", "api_key", "base_url", "extra_body", "extra_headers", "extra_query", "input_cost_per_token",
     "max_reply_bytes", "organization", "output_cost_per_token", "timeout",
 })  # fmt: skip
-"""Parameters of the connection; they are used here and not sent unchanged."""
+"""Parameters of the connection; they are not sent as fields of the request."""
 CHAT = frozenset({
     "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens", "n", "parallel_tool_calls",
     "presence_penalty", "response_format", "seed", "stop", "temperature", "tool_choice", "tools", "top_logprobs",
@@ -51,18 +51,18 @@ _REASONS = {
     "length": "length", "max_tokens": "length", "content_filter": "content_filter", "sensitive": "content_filter",
     "refusal": "content_filter", "tool_calls": "tool_calls", "tool_use": "tool_calls", "function_call": "function_call",
 }  # fmt: skip
-"""A server's finish reason -> OpenAI's; any other is "stop"."""
+"""A server's finish reason -> OpenAI's finish reason; any other reason becomes "stop"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An OpenAI-compatible server with headers and query.
+    """An OpenAI-compatible server, with the headers and the query of its requests.
 
     Attributes:
         base: its address, such as ``https://api.openai.com/v1``.
-        headers: sent with each request.
-        query: added to the address.
-        secrets: never shown in messages: the key and the values of ``extra_headers``.
+        headers: the headers of each request.
+        query: the query parameters of each request.
+        secrets: the key and the values of ``extra_headers``; messages never show them.
     """
 
     base: str
@@ -72,9 +72,9 @@ class Endpoint:
 
     @classmethod
     def of(cls, model: str, params: Mapping[str, Any]) -> Endpoint:
-        """Return the endpoint from parameters, or else from the variables that litellm and openai read.
+        """Return the endpoint from parameters, or else from the environment variables that litellm and openai read.
 
-        Raises `ModelError` if there is no usable key, or if the address is invalid or contains a password.
+        Raise `ModelError` if there is no usable key, or if the address is invalid or contains a password.
         """
         base = params.get("api_base") or params.get("base_url") or _variable("OPENAI_BASE_URL", "OPENAI_API_BASE")
         base = str(base or _DEFAULT_BASE).rstrip("/")
@@ -118,8 +118,8 @@ def _variable(*names: str) -> str | None:
     return next((value for name in names if (value := os.environ.get(name))), None)
 
 
-def body_of(model: str, asked: Mapping[str, Any], params: Mapping[str, Any], sent: frozenset[str]) -> bytes:
-    """Return the JSON of a request: ``asked``, and the ``params`` whose names are in ``sent``.
+def body_of(model: str, payload: Mapping[str, Any], params: Mapping[str, Any], sent: frozenset[str]) -> bytes:
+    """Return the body of a request as JSON: ``payload``, and the ``params`` whose names are in ``sent``.
 
     A schema is sent only if litellm's map says that the model supports it; a tool choice only with tools.
     """
@@ -128,11 +128,11 @@ def body_of(model: str, asked: Mapping[str, Any], params: Mapping[str, Any], sen
         del sent_params["response_format"]
     if not sent_params.get("tools"):
         sent_params.pop("tool_choice", None)
-    body = {"model": model.partition("/")[2], **asked, **sent_params, **(params.get("extra_body") or {})}
+    body = {"model": model.partition("/")[2], **payload, **sent_params, **(params.get("extra_body") or {})}
     return json.dumps(body).encode()
 
 
-def parsed(model: str, content: bytes) -> Mapping[str, Any]:
+def parse_reply(model: str, content: bytes) -> Mapping[str, Any]:
     """Return the JSON object of a reply; raise `ModelError` for anything else."""
     try:
         body = json.loads(content)
@@ -168,7 +168,7 @@ def completion_of(model: str, body: Mapping[str, Any], params: Mapping[str, Any]
 
 
 def _answer(text: str, message: Mapping[str, Any]) -> str:
-    """Return the text without the model's thoughts, if the server does not separate them."""
+    """Return the text without the model's thoughts; only needed if the server does not separate them."""
     thought = None if message.keys() & {"reasoning", "reasoning_content"} else _THOUGHT.match(text)
     return text if thought is None else thought[2]
 
@@ -205,7 +205,7 @@ def _usage(model: str, body: Mapping[str, Any], params: Mapping[str, Any], secon
 
 
 def error_in(body: Mapping[str, Any]) -> tuple[int, str] | None:
-    """Return status and message of an error sent with HTTP status 200; None without one."""
+    """Return status and message if a reply with HTTP status 200 contains an error, else None."""
     error = body.get("error")
     fields = error if isinstance(error, dict) else {"message": error}
     message, code = fields.get("message"), fields.get("code")

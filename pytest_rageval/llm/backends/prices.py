@@ -14,17 +14,17 @@ from pytest_rageval.llm.backends.faults import no_longest, no_price
 from pytest_rageval.llm.backends.litellm_files import litellm_file
 from pytest_rageval.model.chat import EMBEDDED, SCRIPT
 
-__all__ = ["RATES", "UNSAID", "Prices", "count_tokens", "entry", "entry_in_file", "prices_of"]
+__all__ = ["RATES", "UNSET", "Prices", "count_tokens", "entry", "entry_in_file", "prices_of"]
 
-UNSAID = -1
-"""Value of ``max_tokens`` for a call that does not set it."""
+UNSET = -1
+"""Value of ``max_tokens`` for a call that does not set this parameter."""
 
 RATES = ("input_cost_per_token", "output_cost_per_token")
 """Parameters with prices in US dollars per token."""
 
 _MAP = "model_prices_and_context_window_backup.json"
 _ALIAS = "alias_of"
-"""Key of an entry that only names the model whose entry counts."""
+"""Key in the entry of an alias; its value is the name of the model with the prices."""
 _TIER = re.compile(r"_above_(\d+)k_tokens")
 _WIDE = "\u1100"
 """First code point of scripts with about one token per character."""
@@ -33,9 +33,9 @@ _WIDE = "\u1100"
 def entry(model: str) -> Mapping[str, Any]:
     """Return a model's entry in litellm's price map (prices in US dollars, limits in tokens), or {}.
 
-    If litellm is imported, its map in memory counts, including models registered there; otherwise its JSON file does.
-    An entry without provider prefix matches only if it belongs to that provider: a model served by vLLM is not
-    OpenAI's model of the same name. A script and the model ``embedded`` are free.
+    If litellm is imported, read its map in memory, with the models registered there; otherwise read its JSON file. An
+    entry without provider prefix matches only if it belongs to that provider: a model served by vLLM is not OpenAI's
+    model of the same name. A script and the model ``embedded`` are free.
     """
     if model == EMBEDDED or model.startswith(SCRIPT):
         return dict.fromkeys(RATES, 0.0)
@@ -54,7 +54,7 @@ def entry(model: str) -> Mapping[str, Any]:
 def entry_in_file(name: str) -> Mapping[str, Any] | None:
     """Return one entry of the map's file; decoding only this entry is 50 times faster than the whole file.
 
-    An alias has the entry of the model that it names, as in litellm; an alias of an alias has none.
+    For an alias, return the entry of the model that it names, as litellm does; None for an alias of an alias.
     """
     try:
         text = litellm_file(_MAP).read_text(encoding="utf-8")
@@ -67,7 +67,7 @@ def entry_in_file(name: str) -> Mapping[str, Any] | None:
 
 
 def _row(text: str, name: str) -> dict[str, Any] | None:
-    """Return the object of a model or of an alias in the map's text; None without it."""
+    """Return the JSON object of a model or of an alias in the map's text; None if it is missing."""
     for match in re.finditer(rf"{re.escape(json.dumps(name))}\s*:\s*(?=\{{)", text):
         value: dict[str, Any] = json.JSONDecoder().raw_decode(text, match.end())[0]
         if "litellm_provider" in value or _ALIAS in value:
@@ -80,55 +80,58 @@ class Prices:
 
     Args:
         model: litellm's name of the model.
-        overrides: a user's ``input_cost_per_token`` and ``output_cost_per_token`` in US dollars, instead of the map's
-            (it is not read if both are set), and ``max_tokens`` for calls that do not set it.
+        overrides: a user's ``input_cost_per_token`` and ``output_cost_per_token`` in US dollars, which replace the
+            map's (if both are set, the map is not read), and ``max_tokens`` for calls that do not set it.
     """
 
     def __init__(self, model: str, overrides: Mapping[str, object] | None = None) -> None:
         self.model = model
         overrides = overrides or {}
-        given = {rate: overrides[rate] for rate in RATES if overrides.get(rate) is not None}
-        self.given = bool(given)
-        self._known = {} if len(given) == len(RATES) else entry(model)
-        self._input, self._output = (_rate(given.get(name), self._known.get(name)) for name in RATES)
-        self._cached = None if self.given else _rate(None, self._known.get("cache_read_input_token_cost"))
+        rates = {rate: overrides[rate] for rate in RATES if overrides.get(rate) is not None}
+        self.is_overridden = bool(rates)
+        self._known = {} if len(rates) == len(RATES) else entry(model)
+        self._input, self._output = (_rate(rates.get(name), self._known.get(name)) for name in RATES)
+        self._cached = None if self.is_overridden else _rate(None, self._known.get("cache_read_input_token_cost"))
         limit = overrides.get("max_completion_tokens") or overrides.get("max_tokens")
-        self._longest: Any = limit or self._known.get("max_output_tokens")
+        self._max_reply_tokens: Any = limit or self._known.get("max_output_tokens")
         starts = [int(match[1]) * 1000 for name in self._known if (match := _TIER.search(name))]
-        self._tier = min(starts) if starts and not self.given else None
+        self._tier = min(starts) if starts and not self.is_overridden else None
 
     def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float | None:
         """Return the price in US dollars: None if unknown, 0.0 only if the model is known to be free.
 
         ``cached_tokens`` are prompt tokens from the provider's cache; they cost the map's cache rate if it has one.
         """
-        if self._tier is not None and prompt_tokens > self._tier:  # litellm, which takes seconds to import, knows it
+        if self._tier is not None and prompt_tokens > self._tier:  # litellm's import takes seconds
             return self._tiers(prompt_tokens, completion_tokens)
         if self._input is None or (self._output is None and completion_tokens):
             return None
         cheaper = 0.0 if self._cached is None else cached_tokens * (self._input - self._cached)
         return prompt_tokens * self._input - cheaper + completion_tokens * (self._output or 0.0)
 
-    def most(self, prompt_tokens: int, max_tokens: int) -> float | None:
-        """Return the price with the longest reply; `UNSAID` means the user's limit, or else the map's.
+    def max_cost(self, prompt_tokens: int, max_tokens: int) -> float | None:
+        """Return the price of a call with the longest possible reply, in US dollars.
 
-        It is None if the price is unknown, or if a paid reply has no known limit.
+        Return None if the price is unknown, or if a paid reply has no known limit. If ``max_tokens`` is `UNSET`, the
+        user's limit for all calls counts, or else the map's.
         """
-        longest = self._longest if max_tokens == UNSAID else max_tokens
-        if longest is None:
+        max_reply_tokens = self._max_reply_tokens if max_tokens == UNSET else max_tokens
+        if max_reply_tokens is None:
             return 0.0 if self.cost(prompt_tokens, 1) == 0.0 else None
-        return self.cost(prompt_tokens, int(longest))
+        return self.cost(prompt_tokens, int(max_reply_tokens))
 
-    def unbounded(self, setting: str, rates: str) -> str:
+    def budget_problem(self, setting: str, rates: str) -> str:
         """Return why a budget cannot bound a call, or "" if it can.
 
         Args:
             setting: the ini setting of the model's params.
-            rates: the params that set the price of a call.
+            rates: the params with the price of a call, as text for the message.
         """
-        if self.most(1, UNSAID) is not None:
+        if self.max_cost(1, UNSET) is not None:
             return ""
-        return no_longest(self.model, setting) if self.most(1, 1) is not None else no_price(self.model, setting, rates)
+        if self.max_cost(1, 1) is not None:
+            return no_longest(self.model, setting)
+        return no_price(self.model, setting, rates)
 
     def _tiers(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """Return the price of a model with a higher rate for long prompts."""
@@ -139,7 +142,7 @@ class Prices:
             parts = module.cost_per_token(
                 model=self.model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens
             )
-        except Exception:  # litellm cannot compute it: the price is unknown
+        except Exception:  # litellm cannot compute the price, so it is unknown
             return None
         return float(sum(parts))
 
@@ -154,8 +157,8 @@ def _prices_of(model: str, *rates: object) -> Prices:
     return Prices(model, dict(zip(RATES, rates, strict=True)))
 
 
-def _rate(given: object, known: object) -> float | None:
-    rate = known if given is None else given
+def _rate(override: object, map_rate: object) -> float | None:
+    rate = map_rate if override is None else override
     return None if rate is None else float(rate)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Recognize a server that refuses the parameter ``stop``, as those of reasoning models do."""
+"""Recognize servers that refuse the parameter ``stop``, such as those of reasoning models."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ _REFUSALS = re.compile(
 
 
 def is_stop_refused(error: ModelError, params: Mapping[str, object]) -> bool:
-    """Return whether a call failed because its model takes no ``stop``; the caller cuts replies in any case."""
+    """Return whether a call failed because its model refuses ``stop``; `cut_at_stop` cuts replies in any case."""
     return bool(params.get("stop")) and error.kind == "bad_request" and bool(_REFUSALS.search(str(error)))

@@ -1,4 +1,4 @@
-"""Tools in requests and replies: read a model's calls, recognize a server that refuses tools."""
+"""Read the tool calls in replies, and recognize servers that refuse tools."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _REFUSALS = tuple(
         r"|tools param requires --jinja",
     )
 )
-"""What servers say that take no tools: Ollama, Groq, DeepSeek, Mistral, OpenAI, OpenRouter, vLLM, llama.cpp, ..."""
-_REFUSING = ("bad_request", "not_found", "server_error")
-"""The kinds of those errors."""
+"""Messages of servers that refuse tools: Ollama, Groq, DeepSeek, Mistral, OpenAI, OpenRouter, vLLM, llama.cpp."""
+_REFUSAL_KINDS = ("bad_request", "not_found", "server_error")
+"""Kinds of the errors with such a message."""
 
 
 def has_tools(params: Mapping[str, object]) -> bool:
@@ -40,24 +40,25 @@ def raise_if_tools_refused(error: ModelError, raised: BaseException, model: str,
 
     Args:
         error: the error of the call.
-        raised: the exception that it was made from.
+        raised: the original exception, with the server's message.
         model: the model's name.
         params: the parameters of the call.
     """
-    if has_tools(params) and error.kind in _REFUSING and any(sign.search(str(raised)) for sign in _REFUSALS):
+    if has_tools(params) and error.kind in _REFUSAL_KINDS and any(sign.search(str(raised)) for sign in _REFUSALS):
         raise ModelError("no_tools", f"the model {model} takes no tools; use react, which needs none") from None
 
 
-def tool_calls_of(model: str, found: object) -> tuple[ToolCall, ...]:
+def tool_calls_of(model: str, raw_calls: object) -> tuple[ToolCall, ...]:
     """Return the calls in a reply's field ``tool_calls``; raise `ModelError` if it is malformed.
 
-    Some servers send no ids, or arguments as JSON instead of its text. Ids made here have the form that Mistral wants.
+    Some servers send no ids, or arguments as a JSON object instead of its text. Generated ids have the form that
+    Mistral requires.
     """
-    if not found:
+    if not raw_calls:
         return ()
-    if not isinstance(found, list):
+    if not isinstance(raw_calls, list):
         raise malformed(model, "'tool_calls' is not a list")
-    return tuple(_call(model, call, number) for number, call in enumerate(found, 1))
+    return tuple(_call(model, call, number) for number, call in enumerate(raw_calls, 1))
 
 
 def _call(model: str, call: object, number: int) -> ToolCall:
@@ -66,5 +67,5 @@ def _call(model: str, call: object, number: int) -> ToolCall:
         raise malformed(model, "a tool call without the name of a tool")
     arguments = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-    given = call.get("id") if isinstance(call, Mapping) else None
-    return ToolCall(given if isinstance(given, str) and given else f"call{number:05}", function["name"], text)
+    call_id = call.get("id") if isinstance(call, Mapping) else None
+    return ToolCall(call_id if isinstance(call_id, str) and call_id else f"call{number:05}", function["name"], text)

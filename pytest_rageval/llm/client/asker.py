@@ -1,4 +1,4 @@
-"""The base client of model backends: replay, limit, retry, record and charge calls."""
+"""The base class of model clients: replay, limit, retry, record and charge calls."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from pytest_rageval.errors import MissingDependencyError, ModelError, SettingError, SystemContractError, short_repr
 from pytest_rageval.llm.backends.faults import is_of_http, model_error, no_price
 from pytest_rageval.llm.client.journal import JournaledCall
-from pytest_rageval.llm.client.own_calls import own_call
 from pytest_rageval.llm.client.rate_limiter import Limiter
 from pytest_rageval.llm.client.replies import calls_of, readable, reply_key, stored_usage, take_reply, usage_of
 from pytest_rageval.llm.client.retry import RetryPolicy, Tries
-from pytest_rageval.llm.client.usage_meter import Meter, Scope, current, faulty
+from pytest_rageval.llm.client.session_calls import session_call
+from pytest_rageval.llm.client.usage_meter import Meter, Scope, current, describe_fault
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import Completion, Embeddings, Message
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.reply_cache import ReplyCache
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
-__all__ = ["Asker", "Home"]
+__all__ = ["Asker", "LoopRunner"]
 
 B = TypeVar("B")
 R = TypeVar("R", Completion, Embeddings)
 
-Home = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
+LoopRunner = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Runs a coroutine function on the session's event loop."""
 
 _NO_PARAMS: Mapping[str, object] = MappingProxyType({})
@@ -46,29 +46,29 @@ class Asker(ABC, Generic[B, R]):
 
     A call counts once, with all its requests. Its cost is that of its reply: providers usually do not bill failed
     requests, so these count no tokens and no cost. If a call is cancelled with a request in flight, its cost is
-    unknown, and the budget counts its maximum. Of identical calls that are recorded or cached, one is sent; the
+    unknown, and the budget counts its maximum. If identical calls are recorded or cached, only the first is sent; the
     others replay its reply.
 
     Args:
         backend: called once for each request; its ``aclose()``, if any, is awaited at the end.
         name: name of the model in recordings and messages.
-        kind: kind of its calls in recordings; the class has a default.
+        kind: kind of its calls in recordings; `KIND` by default.
         params: parameters of every call; a call's own parameters override them.
         limiter: limits the requests in flight.
         retry: the retry policy of a call.
         cassettes: the recordings; None always asks the backend.
-        kept: cache of replies that are not recorded; None caches nothing.
+        reply_cache: caches replies if there are no recordings; None caches nothing.
         budget: the spending limit; None for no limit.
-        most: returns the maximum cost of a call in US dollars from its messages and params, or None if unknown. The
-            params always contain ``max_tokens``, `UNSAID` if it is not set. Required with a budget.
+        max_cost: returns the maximum cost of a call in US dollars from its messages and params, or None if unknown. The
+            params always contain ``max_tokens``, `UNSET` if it is not set. Required with a budget.
         outside: meter of calls outside of any case; None does not count them.
-        home: runs calls on the event loop that limiter, budget and connections belong to, from any loop; None if the
-            caller makes all calls on one loop.
+        run_on_loop: runs calls on the event loop of limiter, budget and connections, from any loop; None if the caller
+            makes all calls on one loop.
 
     Attributes:
         params: the parameters of every call.
         succeeded: whether the backend has ever replied.
-        refused: the first refusal (``auth``, ``not_found``) before any reply; no later call is sent, all fail with it.
+        refused: the first refusal (``auth``, ``not_found``) before any reply; all later calls fail with it, unsent.
     """
 
     KIND: ClassVar[str]
@@ -88,11 +88,11 @@ class Asker(ABC, Generic[B, R]):
         limiter: Limiter,
         retry: RetryPolicy,
         cassettes: Cassettes | None = None,
-        kept: ReplyCache | None = None,
+        reply_cache: ReplyCache | None = None,
         budget: Budget | None = None,
-        most: Callable[[Sequence[Message], Mapping[str, object]], float | None] | None = None,
+        max_cost: Callable[[Sequence[Message], Mapping[str, object]], float | None] | None = None,
         outside: Meter | None = None,
-        home: Home | None = None,
+        run_on_loop: LoopRunner | None = None,
     ) -> None:
         self.name = name
         self.kind = kind or self.KIND
@@ -103,24 +103,24 @@ class Asker(ABC, Generic[B, R]):
         self._limiter = limiter
         self._retry = retry
         self._cassettes = cassettes
-        self._kept = cassettes or kept
+        self._replies = cassettes or reply_cache
         self._budget = budget
-        self._most = most
-        self._home = home
+        self._cost_bound = max_cost
+        self._run_on_loop = run_on_loop
         self._outside = outside
         self._in_flight: dict[str, asyncio.Future[bool]] = {}  # by key, used only on the home loop
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the backend: a test may inspect the requests of its own model."""
+        """Return an attribute of the backend, because a test may inspect the requests of its model."""
         if name == "_backend":  # when copied, before the attribute exists
             raise AttributeError(name)
         return getattr(self._backend, name)
 
-    def replays(self, asked: Sequence[Any], repeat: int = 1, params: Mapping[str, object] = _NO_PARAMS) -> bool:
-        """Return whether a recording answers this repetition of a call with ``params`` without asking the backend."""
+    def replays(self, payload: Sequence[Any], repeat: int = 1, params: Mapping[str, object] = _NO_PARAMS) -> bool:
+        """Return whether this repetition of a call with ``params`` is recorded, so the backend would not be asked."""
         if self._cassettes is None:
             return False
-        return self._cassettes.holds(Request(self.kind, self.name, {**self.params, **params}, asked, repeat))
+        return self._cassettes.holds(Request(self.kind, self.name, {**self.params, **params}, payload, repeat))
 
     async def close(self) -> None:
         """Close the backend's connections."""
@@ -129,12 +129,12 @@ class Asker(ABC, Generic[B, R]):
             await close()
 
     @abstractmethod
-    def _start_request(self, asked: Sequence[Any], params: Mapping[str, object]) -> object:
+    def _start_request(self, payload: Sequence[Any], params: Mapping[str, object]) -> object:
         """Send one request; return the awaitable of the backend's method."""
 
     @abstractmethod
-    def _is_reply(self, reply: object, asked: Sequence[Any]) -> bool:
-        """Return whether a reply fulfils the backend's contract."""
+    def _is_reply(self, reply: object, payload: Sequence[Any]) -> bool:
+        """Return whether a reply has the type that the backend must return."""
 
     @abstractmethod
     def _to_record(self, reply: R) -> dict[str, Any]:
@@ -145,50 +145,50 @@ class Asker(ABC, Generic[B, R]):
         """Return the recorded reply; raise `KeyError` with the name of a missing field."""
 
     @abstractmethod
-    def _max_cost(self, asked: Sequence[Any], params: Mapping[str, object]) -> tuple[float | None, str]:
+    def _max_cost(self, payload: Sequence[Any], params: Mapping[str, object]) -> tuple[float | None, str]:
         """Return the maximum cost of a call, and the assumption behind it ("" for none)."""
 
-    async def _reply(self, asked: Sequence[Any], params: Mapping[str, object]) -> R:
-        """Return the reply, replayed or recorded; raise `ModelError` if there is none. Other exceptions propagate."""
+    async def _reply(self, payload: Sequence[Any], params: Mapping[str, object]) -> R:
+        """Return the reply, replayed or new; raise `ModelError` if there is none. Other exceptions propagate."""
         scope = current(self._outside)
         merged = {**self.params, **params}
-        ask = partial(self._ask, asked, merged, scope)
-        if self._kept is None:
-            return await self._at_home(ask)
+        ask = partial(self._ask, payload, merged, scope)
+        if self._replies is None:
+            return await self._on_loop(ask)
         try:
-            request = Request(self.kind, self.name, merged, asked, scope.repeat)
+            request = Request(self.kind, self.name, merged, payload, scope.repeat)
         except SettingError:
             if self._cassettes is None:  # without recordings, params need no JSON form
-                return await self._at_home(ask)
+                return await self._on_loop(ask)
             raise
-        response = self._kept.find(request)
+        response = self._replies.find(request)
         if response is not None:
             return self._replay(request, response, scope.meter)
-        return await self._at_home(partial(self._ask_once, request, ask, self._kept, scope.meter))
+        return await self._on_loop(partial(self._ask_once, request, ask, self._replies, scope.meter))
 
-    async def _at_home(self, ask: Callable[[], Awaitable[R]]) -> R:
-        reply: R = await (ask() if self._home is None else self._home(ask))
+    async def _on_loop(self, ask: Callable[[], Awaitable[R]]) -> R:
+        reply: R = await (ask() if self._run_on_loop is None else self._run_on_loop(ask))
         return reply
 
     async def _ask_once(
-        self, request: Request, ask: Callable[[], Awaitable[R]], kept: Cassettes | ReplyCache, meter: Meter
+        self, request: Request, ask: Callable[[], Awaitable[R]], reply_cache: Cassettes | ReplyCache, meter: Meter
     ) -> R:
-        """Ask and record, or replay the reply of an identical call in flight.
+        """Ask the backend and record its reply, or replay the reply of an identical call in flight.
 
-        If that call fails, each waiting call asks for itself; if it is cancelled, one of them asks.
+        If that call fails, each waiting call asks the backend; if it is cancelled, one of them does.
         """
         first_failed = failed = False
         while not first_failed and (first := self._in_flight.get(request.key)) is not None:
             first_failed = await asyncio.shield(first)
-        response = kept.find(request)
+        response = reply_cache.find(request)
         if response is not None:
             return self._replay(request, response, meter)
         ended = self._in_flight[request.key] = asyncio.get_running_loop().create_future()
         try:
             reply = await ask()
-            response = kept.find(request)
+            response = reply_cache.find(request)
             if response is None:
-                kept.record(request, self._to_record(reply) | stored_usage(reply.usage))
+                reply_cache.record(request, self._to_record(reply) | stored_usage(reply.usage))
             else:  # another waiting call was faster
                 reply = replace(self._read(request.key, response), attempts=reply.attempts, replayed=False)
             if self._cassettes is not None:
@@ -202,28 +202,28 @@ class Asker(ABC, Generic[B, R]):
             if self._in_flight.get(request.key) is ended:
                 del self._in_flight[request.key]
 
-    async def _ask(self, asked: Sequence[Any], params: Mapping[str, object], scope: Scope) -> R:
-        """Ask for the reply, unless an earlier run has it."""
+    async def _ask(self, payload: Sequence[Any], params: Mapping[str, object], scope: Scope) -> R:
+        """Return the reply from an interrupted run, or ask the backend."""
         if getattr(self._backend, "computes_here", False):  # asking again is free
             scope = replace(scope, journal=None)
-        key = reply_key(scope, self.kind, self.name, params, asked)
+        key = reply_key(scope, self.kind, self.name, params, payload)
         earlier = take_reply(scope, self.kind, key)
         if earlier is not None:
             return self._read(key, earlier.value)
         with JournaledCall(scope.journal, self.kind, key) as call:
             call.start(waits=True)
-            reply = await self._ask_with_retries(asked, params, scope.meter, call)
+            reply = await self._ask_with_retries(payload, params, scope.meter, call)
             call.end(self._to_record(reply) | stored_usage(reply.usage) if key else None)
         return reply
 
     async def _ask_with_retries(
-        self, asked: Sequence[Any], params: Mapping[str, object], meter: Meter, call: JournaledCall
+        self, payload: Sequence[Any], params: Mapping[str, object], meter: Meter, call: JournaledCall
     ) -> R:
         tries = Tries(self._retry, self._limiter)
-        usage, most_usd, cut = _FREE, None, 0
+        usage, max_usd, cut = _FREE, None, 0
         try:
-            most_usd = await self._reserve(asked, params)
-            reply = await tries.run(lambda: self._send(asked, params, call))
+            max_usd = await self._reserve(payload, params)
+            reply = await tries.run(lambda: self._send(payload, params, call))
             usage = reply.usage
             return replace(reply, attempts=tries.sent)
         except asyncio.CancelledError:
@@ -240,15 +240,15 @@ class Asker(ABC, Generic[B, R]):
                 calls = replace(calls_of(usage, attempts=tries.sent, spent_usd=usage.cost_usd), on_their_way=cut)
                 call.charge(calls)
                 meter.add(calls, self.kind)
-            if self._budget is not None and most_usd is not None:
-                self._budget.settle(most_usd, most_usd if cut or usage.cost_usd is None else usage.cost_usd)
+            if self._budget is not None and max_usd is not None:
+                self._budget.settle(max_usd, max_usd if cut or usage.cost_usd is None else usage.cost_usd)
 
-    async def _send(self, asked: Sequence[Any], params: Mapping[str, object], call: JournaledCall) -> R:
-        call.sent()
+    async def _send(self, payload: Sequence[Any], params: Mapping[str, object], call: JournaledCall) -> R:
+        call.mark_sent()
         begun = perf_counter()
         try:
-            with own_call():
-                sent = self._start_request(asked, params)
+            with session_call():
+                sent = self._start_request(payload, params)
                 reply: Any = await sent if inspect.isawaitable(sent) else sent
         except Exception as raised:
             if not isinstance(raised, ModelError) and not is_of_http(raised):
@@ -261,25 +261,25 @@ class Asker(ABC, Generic[B, R]):
                 raise
             raise error from None
         self.succeeded = True
-        if reply is sent or not self._is_reply(reply, asked):
+        if reply is sent or not self._is_reply(reply, payload):
             advice = f"return {self.RETURNS} from `async def {self.METHOD}`"
             raise SystemContractError(f"the model {self.name} returned {short_repr(reply)}; {advice}")
         valid_reply: R = reply
         if valid_reply.usage.fault:
-            raise SystemContractError(f"the model {self.name} returned {faulty(valid_reply.usage)}")
+            raise SystemContractError(f"the model {self.name} returned {describe_fault(valid_reply.usage)}")
         if valid_reply.usage.latency_s is not None:
             return valid_reply
         return replace(valid_reply, usage=replace(valid_reply.usage, latency_s=perf_counter() - begun))
 
-    async def _reserve(self, asked: Sequence[Any], params: Mapping[str, object]) -> float:
+    async def _reserve(self, payload: Sequence[Any], params: Mapping[str, object]) -> float:
         """Reserve and return the maximum cost of a call in US dollars; 0 without a budget."""
         if self._budget is None:
             return 0.0
-        most_usd, assumed = self._max_cost(asked, params)
-        if most_usd is None:
+        max_usd, assumed = self._max_cost(payload, params)
+        if max_usd is None:
             raise ModelError("budget", no_price(self.name, self._setting, self.RATES), attempts=0)
-        await self._budget.reserve(most_usd, assumed)
-        return most_usd
+        await self._budget.reserve(max_usd, assumed)
+        return max_usd
 
     @property
     def _setting(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.backends.faults import no_longest
 from pytest_rageval.llm.client.asker import Asker
-from pytest_rageval.llm.client.completions import completion_record, cut_at_stop, recorded_completion, without_secrets
+from pytest_rageval.llm.client.completions import completion_from_record, completion_record, cut_at_stop, mask_secrets
 from pytest_rageval.llm.client.empty_replies import raise_if_empty
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel, Embeddings, Message
@@ -39,34 +39,34 @@ class Client(Asker[ChatModel, Completion]):
         """
         reply = await self._reply(messages, params)
         merged = {**self.params, **params}
-        reply = cut_at_stop(without_secrets(reply), merged)
+        reply = cut_at_stop(mask_secrets(reply), merged)
         if self.kind == self.KIND:
             raise_if_empty(reply, self.name, merged)
         return reply
 
-    def _start_request(self, asked: Sequence[Message], params: Mapping[str, object]) -> object:
-        return self._backend.complete(asked, **params)
+    def _start_request(self, payload: Sequence[Message], params: Mapping[str, object]) -> object:
+        return self._backend.complete(payload, **params)
 
-    def _is_reply(self, reply: object, asked: Sequence[Message]) -> bool:
+    def _is_reply(self, reply: object, payload: Sequence[Message]) -> bool:
         return isinstance(reply, Completion) and isinstance(reply.text, str)
 
     def _to_record(self, reply: Completion) -> dict[str, Any]:
         return completion_record(reply)
 
     def _from_record(self, response: Mapping[str, Any], usage: Usage) -> Completion:
-        return recorded_completion(response, usage)
+        return completion_from_record(response, usage)
 
-    def _max_cost(self, asked: Sequence[Message], params: Mapping[str, object]) -> tuple[float | None, str]:
-        if self._most is None:
+    def _max_cost(self, payload: Sequence[Message], params: Mapping[str, object]) -> tuple[float | None, str]:
+        if self._cost_bound is None:
             return None, ""
-        from pytest_rageval.llm.backends.prices import UNSAID
+        from pytest_rageval.llm.backends.prices import UNSET
 
         limit = params.get("max_completion_tokens") or params.get("max_tokens")
-        most_usd = self._most(asked, {**params, "max_tokens": limit or UNSAID})
-        if most_usd is None and not limit and self._most(asked, {**params, "max_tokens": 1}) is not None:
+        max_usd = self._cost_bound(payload, {**params, "max_tokens": limit or UNSET})
+        if max_usd is None and not limit and self._cost_bound(payload, {**params, "max_tokens": 1}) is not None:
             raise ModelError("budget", no_longest(self.name, self._setting), attempts=0)
         longest = f"the longest possible reply of {self.name} is assumed; give a lower max_tokens in {self._setting}"
-        return most_usd, "" if limit else longest
+        return max_usd, "" if limit else longest
 
 
 class Embedder(Asker[EmbeddingModel, Embeddings]):
@@ -89,11 +89,11 @@ class Embedder(Asker[EmbeddingModel, Embeddings]):
             return Embeddings((), Usage(0, 0, 0.0), attempts=0)
         return await self._reply(texts, params)
 
-    def _start_request(self, asked: Sequence[str], params: Mapping[str, object]) -> object:
-        return self._backend.embed(asked, **params)
+    def _start_request(self, payload: Sequence[str], params: Mapping[str, object]) -> object:
+        return self._backend.embed(payload, **params)
 
-    def _is_reply(self, reply: object, asked: Sequence[str]) -> bool:
-        return isinstance(reply, Embeddings) and len(reply.vectors) == len(asked)
+    def _is_reply(self, reply: object, payload: Sequence[str]) -> bool:
+        return isinstance(reply, Embeddings) and len(reply.vectors) == len(payload)
 
     def _to_record(self, reply: Embeddings) -> dict[str, Any]:
         return {"vectors": reply.vectors, "model": reply.model}
@@ -101,9 +101,9 @@ class Embedder(Asker[EmbeddingModel, Embeddings]):
     def _from_record(self, response: Mapping[str, Any], usage: Usage) -> Embeddings:
         return Embeddings(response["vectors"], usage, response["model"], attempts=0, replayed=True)
 
-    def _max_cost(self, asked: Sequence[str], params: Mapping[str, object]) -> tuple[float | None, str]:
-        messages = [{"role": "", "content": text} for text in asked]  # texts cost as much as a prompt without a reply
-        return (self._most(messages, {**params, "max_tokens": 0}) if self._most else None), ""
+    def _max_cost(self, payload: Sequence[str], params: Mapping[str, object]) -> tuple[float | None, str]:
+        messages = [{"role": "", "content": text} for text in payload]  # texts cost as much as a prompt without a reply
+        return (self._cost_bound(messages, {**params, "max_tokens": 0}) if self._cost_bound else None), ""
 
     @property
     def _setting(self) -> str:

@@ -1,4 +1,4 @@
-"""Completions as the client returns them: recorded, masked, and cut at stop sequences."""
+"""Convert completions to and from recordings, mask secrets in them, and cut them at stop sequences."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pytest_rageval.llm.secrets import mask
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import Completion, ToolCall
 
-__all__ = ["completion_record", "cut_at_stop", "recorded_completion", "without_secrets"]
+__all__ = ["completion_from_record", "completion_record", "cut_at_stop", "mask_secrets"]
 
 
 def completion_record(reply: Completion) -> dict[str, Any]:
-    """Return the recorded fields of a reply, except tokens and price; a field with its default is left out."""
+    """Return the fields of a reply for a recording, except tokens and price; omit fields with default values."""
     record: dict[str, Any] = {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
     if reply.refused:
         record["refused"] = True
@@ -25,7 +25,7 @@ def completion_record(reply: Completion) -> dict[str, Any]:
     return record
 
 
-def recorded_completion(response: Mapping[str, Any], usage: Usage) -> Completion:
+def completion_from_record(response: Mapping[str, Any], usage: Usage) -> Completion:
     """Return a recorded reply; raise `KeyError` with the name of a missing field."""
     return Completion(
         response["text"],
@@ -39,7 +39,7 @@ def recorded_completion(response: Mapping[str, Any], usage: Usage) -> Completion
     )
 
 
-def without_secrets(reply: Completion) -> Completion:
+def mask_secrets(reply: Completion) -> Completion:
     """Return a reply with the secrets of the environment masked, in its text and in the arguments of tools."""
     calls = tuple(replace(call, arguments=mask(call.arguments)) for call in reply.tool_calls)
     return replace(reply, text=mask(reply.text), tool_calls=calls)
@@ -48,7 +48,7 @@ def without_secrets(reply: Completion) -> Completion:
 def cut_at_stop(reply: Completion, params: Mapping[str, object]) -> Completion:
     """Return a reply that ends before the first of the ``stop`` sequences.
 
-    Many providers ignore ``stop``, or litellm leaves it out for them. A refusal is the provider's own text and stays.
+    Many providers ignore ``stop``, or litellm leaves it out for them. A refusal is not cut: it is the provider's text.
     """
     stop = params.get("stop")
     sequences = [stop] if isinstance(stop, str) else stop if isinstance(stop, list | tuple) else []

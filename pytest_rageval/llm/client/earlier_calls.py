@@ -1,4 +1,4 @@
-"""Calls that an interrupted run paid for and no test reported; a resumed run reuses them."""
+"""Calls that an interrupted run paid for but no test reported; a resumed run reuses them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PaidCall:
 
 
 class EarlierCalls:
-    """Calls of an earlier run. Each is returned once: a case that asks again needs a new answer.
+    """Calls of an earlier run. Each is returned only once: a case that asks again needs a new answer.
 
     Args:
         rows: calls as `pytest_rageval.report.files.journals` returns them.
@@ -56,5 +56,5 @@ class EarlierCalls:
 
 
 def _address(nodeid: str, kind: str, key: str) -> tuple[str, str, str]:
-    """Return the key of a call. Several cases may share a system's answer that has a key."""
+    """Return the index key of a call; without a node id if several cases share it: an answer with a key."""
     return ("" if key and kind == SYSTEM else nodeid, kind, key)

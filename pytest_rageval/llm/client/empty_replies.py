@@ -21,9 +21,9 @@ _FAULTS: dict[str, tuple[str, str, str]] = {
 def raise_if_empty(completion: Completion, model: str, params: Mapping[str, object]) -> None:
     """Raise a `ModelError` for a reply with a finish reason but no text.
 
-    Its kind is "cut_off", "filtered" or "empty_reply". A refusal has text. A reply without a finish reason comes
-    from a user's own model and may be empty. If the caller sent tools, a tool call is a valid reply, unless it was cut
-    off or filtered.
+    The error's kind is "cut_off", "filtered" or "empty_reply". A refusal has text, so it is no empty reply. A reply
+    without a finish reason comes from a user's own model and may be empty. If the caller sent tools, a tool call is a
+    valid reply, unless it was cut off or filtered.
     """
     reason = completion.finish_reason
     if reason is None or completion.text.strip():

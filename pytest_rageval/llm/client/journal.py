@@ -26,16 +26,16 @@ _to_json = encoder_of(json.JSONEncoder())
 class Journal:
     """An append-only file with a line before each call and a line after it. Threads may share it.
 
-    Each line goes to the operating system in one write, so it survives if the process is killed. It is not synced
-    to the disk, so it may be lost if the machine stops.
+    Each line goes to the operating system in one write, so it survives a kill of the process. It is not synced to the
+    disk, so it may be lost if the machine stops.
 
     Args:
-        path: the file, whose folder exists; None writes nothing.
+        path: the file, in an existing folder; None writes nothing.
         earlier: paid calls of an earlier run that this run reuses.
         texts: False omits the results of calls, because reports contain no texts.
 
     Attributes:
-        fault: one sentence if a line could not be written; then no more lines are written.
+        fault: the error in one sentence if a line could not be written; then no more lines are written.
     """
 
     def __init__(self, path: Path | None = None, earlier: EarlierCalls | None = None, *, texts: bool = True) -> None:
@@ -47,8 +47,8 @@ class Journal:
         self._lock = threading.Lock()
         self._file: int | None = None
 
-    def runs(self, nodeid: str) -> None:
-        """Write the id of the running test."""
+    def mark_running(self, nodeid: str) -> None:
+        """Write the node id of the test that starts now."""
         self._write(f'{{"runs": {_to_json(nodeid)}}}\n')
 
     def start(self, nodeid: str, kind: str, *, within: int = 0, key: str = "", waits: bool = False) -> int:
@@ -58,8 +58,8 @@ class Journal:
             nodeid: the test of the case.
             kind: "system", "judging", or the kind of a model ("model", "judge", "embedding").
             within: number of the enclosing call, 0 for none.
-            key: key of the request; "" if the test identifies it.
-            waits: whether it first waits for a slot, until `sent`.
+            key: key of the request; "" if the test identifies the call.
+            waits: whether the call first waits for a slot; `mark_sent` then marks its end.
         """
         number = next(self._numbers)
         extras = f', "within": {within}' * bool(within) + f', "key": {_to_json(key)}' * bool(key)
@@ -67,7 +67,7 @@ class Journal:
         self._write(f'{{"start": {number}, "kind": "{kind}", "nodeid": {_to_json(nodeid)}{extras}{waiting}}}\n')
         return number
 
-    def sent(self, number: int) -> None:
+    def mark_sent(self, number: int) -> None:
         """Write that a waiting call was sent."""
         self._write(f'{{"sent": {number}}}\n')
 
@@ -76,7 +76,7 @@ class Journal:
 
         Args:
             number: number of the call.
-            value: its result, as plain JSON values; None if nothing can reuse it.
+            value: its result, as plain JSON values; None if no later run can reuse it.
             calls: its usage.
             recordings: keys of the recordings that it read or wrote.
         """
@@ -120,7 +120,7 @@ class Journal:
 
 
 def _stored(calls: Calls) -> Plain:
-    """Return calls as plain JSON values, with the number of those cancelled in flight."""
+    """Return calls as plain JSON values, with the number of calls that were cancelled in flight."""
     if not calls.on_their_way:
         return encode_calls(calls)
     return encode_calls(replace(calls, on_their_way=0)) | {"on_their_way": calls.on_their_way}
@@ -146,26 +146,26 @@ class CaseJournal:
         """Write that a call starts, and return its number."""
         return self.journal.start(self.nodeid, kind, within=self.within, key=key or self.key, waits=waits)
 
-    def inside(self, number: int) -> CaseJournal:
-        """Return the journal for calls inside a call."""
+    def for_calls_within(self, number: int) -> CaseJournal:
+        """Return the journal for the calls that another call makes."""
         return CaseJournal(self.journal, self.nodeid, number)
 
-    def asking(self, key: str) -> CaseJournal:
+    def with_key(self, key: str) -> CaseJournal:
         """Return the journal for a question whose answer several cases may share."""
         return replace(self, key=key)
 
     def take(self, kind: str, key: str = "") -> PaidCall | None:
-        """Return an earlier run's result of the same call, once; None if the call must be made."""
+        """Return the result of the same call in an earlier run, and remove it; None if the call must be made."""
         return self.journal.earlier.take(self.nodeid, kind, key or self.key)
 
 
 class JournaledCall:
-    """A call and its two lines. As a context manager it writes a failure if the call raises.
+    """Writes the lines of one call. As a context manager it writes a failure if the call raises.
 
     Args:
         journal: the journal of the calling case; None writes nothing.
-        kind: as in `Journal.start`.
-        key: as in `Journal.start`.
+        kind: kind of the call, as in `Journal.start`.
+        key: key of the request, as in `Journal.start`.
     """
 
     def __init__(self, journal: CaseJournal | None, kind: str, key: str = "") -> None:
@@ -187,21 +187,21 @@ class JournaledCall:
             self._journal.journal.fail(self._number, cancelled=cut, calls=self._calls)
 
     def start(self, *, waits: bool = False) -> CaseJournal | None:
-        """Write that the call starts; return the journal for calls inside it."""
+        """Write that the call starts; return the journal for the calls that it makes."""
         if self._journal is None:
             return None
         self._waits = waits
         self._number = self._journal.start(self._kind, key=self._key, waits=waits)
-        return self._journal.inside(self._number)
+        return self._journal.for_calls_within(self._number)
 
-    def sent(self) -> None:
-        """Write that the call no longer waits."""
+    def mark_sent(self) -> None:
+        """Write that the call was sent and no longer waits for a slot."""
         if self._waits and self._journal is not None:
             self._waits = False
-            self._journal.journal.sent(self._number)
+            self._journal.journal.mark_sent(self._number)
 
     def charge(self, calls: Calls) -> None:
-        """Store the usage of the call, also for a failure."""
+        """Set the usage of the call, which `end` or a failure writes."""
         self._calls = calls
 
     def end(self, value: Plain | None, recordings: Sequence[str] = ()) -> None:

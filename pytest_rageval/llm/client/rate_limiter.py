@@ -1,4 +1,4 @@
-"""Limit the requests in flight, adapted to the provider's refusals."""
+"""Limit the requests in flight; the limit adapts to the provider's refusals."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ GAIN = 1 / 8
 
 
 class Limiter:
-    """Slots for requests on one event loop, in the order of the calls, retries included.
+    """Assigns slots for requests on one event loop, in the order of the calls; retries keep the place of their call.
 
-    There are ``most`` slots at first. A request refused as ``rate_limited`` removes a fraction of a slot: the share of
-    refusals among the latest requests, as a moving average. So many refusals close slots fast, and single ones hardly
-    any. An answered request adds 1/n of a slot if there are n slots. Other failures change nothing.
+    There are ``most`` slots at first. If a request is refused as ``rate_limited``, the limit falls by the share of
+    refusals among the latest requests (a moving average). So many refusals lower the limit fast, and a single one
+    hardly. An answered request adds 1/n of a slot if there are n slots. Other failures change nothing.
 
     Args:
         most: the largest number of requests in flight, at least 1.
@@ -30,7 +30,7 @@ class Limiter:
         self._bound = self._most
         self._refusals = 0.0
         self._in_flight = 0
-        self._giving = False
+        self._is_scheduled = False
         self._numbers = count()
         self._waiting: list[tuple[int, asyncio.Future[ModelError | None]]] = []  # a heap
         self._refusal: ModelError | None = None
@@ -50,7 +50,7 @@ class Limiter:
         return Turn(self, next(self._numbers))
 
     def close(self, refusal: ModelError) -> None:
-        """Close all slots because no request can succeed: each call fails with the kind and message of ``refusal``."""
+        """Close all slots, because no request can succeed; all calls fail with the kind and message of ``refusal``."""
         self._refusal = refusal
         while self._waiting:
             _, slot = heappop(self._waiting)
@@ -63,10 +63,10 @@ class Limiter:
             raise ModelError(refusal.kind, str(refusal), attempts=0)
 
     async def _wait_for_slot(self, number: int) -> ModelError | None:
-        """Wait for a slot; return None when there is one, else the refusal."""
+        """Wait for a slot, and return None; return the refusal if the limiter is closed first."""
         slot: asyncio.Future[ModelError | None] = asyncio.get_running_loop().create_future()
         heappush(self._waiting, (number, slot))
-        self._give_soon()
+        self._schedule()
         try:
             return await slot
         except asyncio.CancelledError:
@@ -76,23 +76,23 @@ class Limiter:
 
     def _leave(self) -> None:
         self._in_flight -= 1
-        self._give_soon()
+        self._schedule()
 
-    def _give_soon(self) -> None:
-        """Schedule `_give` on the event loop if a slot is free and a call waits."""
-        if not self._giving and self._waiting and self._free():
-            self._giving = True
-            asyncio.get_running_loop().call_soon(self._give)
+    def _schedule(self) -> None:
+        """Schedule `_assign_slot` on the event loop, if a slot is free and a call waits."""
+        if not self._is_scheduled and self._waiting and self._free():
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._assign_slot)
 
-    def _give(self) -> None:
-        self._giving = False
+    def _assign_slot(self) -> None:
+        self._is_scheduled = False
         while self._waiting and self._free():
             _, slot = heappop(self._waiting)
             if not slot.done():  # otherwise the waiting call was cancelled
                 self._in_flight += 1
                 slot.set_result(None)
                 break
-        self._give_soon()
+        self._schedule()
 
     def _free(self) -> bool:
         return self._in_flight < int(self._bound)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.llm.client.earlier_calls import PaidCall
-from pytest_rageval.llm.client.usage_meter import Scope, faulty
+from pytest_rageval.llm.client.usage_meter import Scope, describe_fault
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
@@ -43,7 +43,7 @@ def usage_of(response: Mapping[str, Any], key: str, model: str) -> Usage:
     """
     usage = Usage(*(response[name] for name in _USAGE_FIELDS))
     if usage.fault:
-        problem = f"the recording {key} of {model} has {faulty(usage)}; delete it and record it again"
+        problem = f"the recording {key} of {model} has {describe_fault(usage)}; delete it and record it again"
         raise ModelError("malformed_response", problem, attempts=0)
     return usage
 

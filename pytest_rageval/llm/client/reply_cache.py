@@ -1,4 +1,4 @@
-"""Cache replies in memory, to ask identical requests once without recordings."""
+"""Cache replies in memory, so that identical requests are sent once, also without recordings."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pytest_rageval.llm.recordings.request import Request
 
 __all__ = ["ReplyCache"]
 
-MOST = 4096
-"""Size of the cache: the most recently used replies stay."""
+MAX_REPLIES = 4096
+"""Size of the cache; the least recently used replies are removed first."""
 
 
 class ReplyCache:
@@ -30,5 +30,5 @@ class ReplyCache:
     def record(self, request: Request, response: Mapping[str, Any]) -> None:
         """Store a response."""
         self._responses[request.key] = response
-        if len(self._responses) > MOST:
+        if len(self._responses) > MAX_REPLIES:
             self._responses.popitem(last=False)

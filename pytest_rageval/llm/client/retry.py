@@ -1,4 +1,4 @@
-"""Retry model calls: which failures, after which wait, until which deadline."""
+"""Retry failed model calls, with waits in between and a deadline."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.client.rate_limiter import Limiter
 
-__all__ = ["RETRIED", "RetryPolicy", "Tries"]
+__all__ = ["RETRYABLE", "RetryPolicy", "Tries"]
 
 T = TypeVar("T")
 
-RETRIED = frozenset({"rate_limited", "timeout", "connection", "server_error", "malformed_response", "truncated"})
+RETRYABLE = frozenset({"rate_limited", "timeout", "connection", "server_error", "malformed_response", "truncated"})
 """Kinds of `ModelError` that may succeed on a retry."""
 
 _random = Random()  # noqa: S311 - separate, to leave the user's seeded generator alone
@@ -23,11 +23,11 @@ _random = Random()  # noqa: S311 - separate, to leave the user's seeded generato
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long to keep trying.
+    """The limits of retries: attempts, waits and deadline.
 
     Attributes:
         attempts: maximum requests of a call, at least 1.
-        deadline_s: seconds from a call's first request until it fails.
+        deadline_s: maximum seconds from a call's first request to its reply.
         base_s: maximum wait after the first failure, in seconds; it doubles after each failure.
         cap_s: maximum wait after any failure, in seconds, unless the provider asks for more.
     """
@@ -44,12 +44,12 @@ class RetryPolicy:
 
 
 class Tries:
-    """The attempts of one call.
+    """Makes the attempts of one call.
 
     Attributes:
-        sent: how many requests were sent.
-        pending: whether one is in flight; after a cancellation, whether one was.
-        reply: the last reply, even if a cancellation keeps `run` from returning it.
+        sent: the number of requests that were sent.
+        pending: whether a request is in flight; after a cancellation, whether one was in flight.
+        reply: the last reply, even if `run` was cancelled before it returned the reply.
     """
 
     def __init__(self, policy: RetryPolicy, limiter: Limiter) -> None:
@@ -59,27 +59,28 @@ class Tries:
         self._policy = policy
         self._turn = limiter.turn()
         self._clock: asyncio.TimerHandle | None = None
-        self._over = False
+        self._is_over = False
         self._last: ModelError | None = None
 
     async def run(self, send: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of ``send``, retried after the failures in `RETRIED`.
+        """Return the result of ``send``; retry it after the failures in `RETRYABLE`.
 
-        A slot of the limiter is held only while ``send`` runs. Raises the last `ModelError`, with the number of
-        attempts, when the policy allows no more; kind ``timeout`` if the deadline cuts a request; other errors at once.
+        The call holds a slot of the limiter only while ``send`` runs. If the policy allows no more attempts, raise the
+        last `ModelError`, with their number. If the deadline ends a request, the kind is ``timeout``. Raise all other
+        errors at once.
         """
         task = asyncio.ensure_future(self._repeat(send))
         try:
             await asyncio.wait({task})
         except asyncio.CancelledError:
-            self._over = True
+            self._is_over = True
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             raise
         finally:
             if self._clock is not None:
                 self._clock.cancel()
-        if task.cancelled() and self._over:
+        if task.cancelled() and self._is_over:
             raise self._past_deadline()
         return task.result()
 
@@ -96,7 +97,7 @@ class Tries:
     async def _once(self, send: Callable[[], Awaitable[T]]) -> T:
         if self._clock is None:
             loop, task = asyncio.get_running_loop(), asyncio.current_task()
-            self._clock = loop.call_later(self._policy.deadline_s, self._cut, task)
+            self._clock = loop.call_later(self._policy.deadline_s, self._end_at_deadline, task)
         self.sent += 1
         self.pending = True
         try:
@@ -107,14 +108,14 @@ class Tries:
         self.pending = False
         return reply
 
-    def _cut(self, task: asyncio.Task[object] | None) -> None:
-        self._over = True
+    def _end_at_deadline(self, task: asyncio.Task[object] | None) -> None:
+        self._is_over = True
         if task is not None:
             task.cancel()
 
     def _wait_s(self, error: ModelError) -> float:
-        """Return the wait before the next attempt; raise the last error if there is none."""
-        if self._over or error.kind not in RETRIED or self.sent >= self._policy.attempts:
+        """Return the seconds before the next attempt; raise the last error if no attempt is left."""
+        if self._is_over or error.kind not in RETRYABLE or self.sent >= self._policy.attempts:
             raise self._final(error)
         wait_s = self._policy.wait_s(self.sent, error.retry_after)
         if self._clock is None or wait_s >= self._clock.when() - asyncio.get_running_loop().time():
@@ -132,8 +133,8 @@ class Tries:
         """Return ``error`` with the number of attempts and the reason to stop."""
         if self.sent == error.attempts < 2 and not why:
             return error
-        tried = {1: "once", 2: "twice"}.get(self.sent, f"{self.sent} times")
-        text = f"{error} (tried {tried}; {why})" if why else f"{error} (tried {tried})"
+        times = {1: "once", 2: "twice"}.get(self.sent, f"{self.sent} times")
+        text = f"{error} (tried {times}; {why})" if why else f"{error} (tried {times})"
         final = ModelError(error.kind, text, retry_after=error.retry_after, attempts=self.sent)
         final.__cause__ = error.__cause__
         return final.with_traceback(error.__traceback__)

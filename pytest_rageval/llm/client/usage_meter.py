@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.journal import CaseJournal
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
-__all__ = ["SCOPE", "TEST", "Meter", "RefusedCallError", "Scope", "charge", "current", "faulty", "renews"]
+__all__ = ["SCOPE", "TEST", "Meter", "RefusedCallError", "Scope", "charge", "current", "describe_fault", "renews"]
 
 
 class RefusedCallError(BaseException):
     """A request of a user's system was not sent: it is not recorded, or the budget is spent.
 
-    It is no `Exception`, so no client retries it and no system answers in spite of it.
+    It is not an `Exception`: clients do not retry it, and systems do not catch it and answer anyway.
 
     Attributes:
         error: the reason.
@@ -36,10 +36,10 @@ class Meter:
     """Counts the model calls and recordings of one case; safe to use from threads.
 
     Attributes:
-        closed: whether it has been read for the last time; later calls are charged elsewhere.
+        closed: whether its case has ended, so later calls are charged elsewhere.
         asked_model: whether a chat model was called, not only an embedding model.
-        refused: why a request of the case was first refused; None if none was.
-        replays: the number of recordings that were replayed.
+        refused: the error of the first refused request; None if no request was refused.
+        replays: the number of replayed recordings.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Meter:
             self.refused = self.refused or error
 
     def add(self, calls: Calls, kind: str = "model") -> None:
-        """Charge ``calls`` of a kind of model."""
+        """Charge ``calls`` of a model of this kind: "model", "judge" or "embedding"."""
         with self._lock:
             self._calls += calls
             self.asked_model = self.asked_model or kind != "embedding"
@@ -71,7 +71,7 @@ class Meter:
             self.replays += replayed
 
     def take_over(self, calls: Calls) -> None:
-        """Charge ``calls`` of an earlier run, without latency."""
+        """Charge ``calls`` of an earlier run; the time of this run is then not a latency."""
         with self._lock:
             self._calls += calls
             self._replayed = True
@@ -102,9 +102,9 @@ class Scope:
     Attributes:
         meter: the meter to charge.
         repeat: number of the repetition, from 1; each repetition has its own recordings.
-        cassettes: recordings of users' functions; None only calls the functions.
+        cassettes: recordings of users' functions; None if calls are neither recorded nor replayed.
         journal: receives a line at the start and end of each call; None writes nothing.
-        renewed: whether the case's calls are recorded anew, whatever the mode.
+        renewed: whether the case's calls are recorded again, whatever the mode.
     """
 
     meter: Meter
@@ -135,12 +135,12 @@ def current(outside: Meter | None = None) -> Scope:
 
 
 def renews() -> bool:
-    """Return whether the calls of the running case are recorded anew."""
+    """Return whether the calls of the running case are recorded again."""
     return current().renewed
 
 
-def faulty(usage: Usage) -> str:
-    """Return the text about a usage's fault, for a message."""
+def describe_fault(usage: Usage) -> str:
+    """Return the description of a usage's fault, for a message."""
     return f"a {usage.fault} of {short_repr(getattr(usage, str(usage.fault)))}, wanted a finite number of 0 or more"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_rageval.errors import ModelError
-from pytest_rageval.llm.backends.prices import UNSAID, Prices, count_tokens, entry
+from pytest_rageval.llm.backends.prices import UNSET, Prices, count_tokens, entry
 from pytest_rageval.llm.http.model_usage import ModelCall, ModelReply
 
 __all__ = ["PriceTable"]
@@ -35,8 +35,8 @@ class PriceTable:
         own: the user's ``input_cost_per_token`` and ``output_cost_per_token`` by name of model.
     """
 
-    def __init__(self, own: Mapping[str, Mapping[str, object]]) -> None:
-        self._own = {name.rpartition("/")[2]: params for name, params in own.items()}
+    def __init__(self, overrides: Mapping[str, Mapping[str, object]]) -> None:
+        self._overrides = {name.rpartition("/")[2]: params for name, params in overrides.items()}
         self._prices: dict[tuple[str, str], Prices] = {}
 
     def cost(self, asked: ModelCall, reply: ModelReply, host: str) -> float | None:
@@ -46,27 +46,27 @@ class PriceTable:
             return None
         prices = self._of(asked.model, host)
         cost = prices.cost(sent, received, reply.cached_tokens)
-        if cost is None or not reply.cache_writes or prices.given:
+        if cost is None or not reply.cache_writes or prices.is_overridden:
             return cost
         known = entry(prices.model)
         write, plain = known.get("cache_creation_input_token_cost"), known.get("input_cost_per_token")
         return cost if write is None or plain is None else cost + reply.cache_writes * (write - plain)
 
-    def most(self, asked: ModelCall, host: str) -> float:
+    def max_cost(self, asked: ModelCall, host: str) -> float:
         """Return the maximum price of a call; raise `ModelError` of kind "budget" if it cannot be bounded."""
         prices = self._of(asked.model, host)
         text = "\n".join(_texts(asked.body))
         tokens = count_tokens(asked.model, [{"role": "", "content": text}])[0] + _FRAMING
-        limit = 0 if asked.is_embedding else self.limit(asked) or UNSAID
-        if prices.most(1, 0) is None:
+        limit = 0 if asked.is_embedding else self.limit(asked) or UNSET
+        if prices.max_cost(1, 0) is None:
             problem = f"the budget cannot be kept because the price of {asked.model or 'a model'} is unknown"
             advice = "name it in rag_model and give input_cost_per_token and output_cost_per_token in rag_model_params"
             raise ModelError("budget", f"{problem}; {advice}, or give --rag-budget-partial", attempts=0)
-        most = prices.most(tokens, limit)
-        if most is None:
+        max_cost = prices.max_cost(tokens, limit)
+        if max_cost is None:
             problem = f"the budget cannot be kept because it is unknown how long a reply of {asked.model} may be"
             raise ModelError("budget", f"{problem}; send max_tokens with the request", attempts=0)
-        return most * (_whole_number(asked.body.get("n")) or 1)
+        return max_cost * (_whole_number(asked.body.get("n")) or 1)
 
     def limit(self, asked: ModelCall) -> int | None:
         """Return the most tokens that a request asks for; None if it does not say."""
@@ -74,10 +74,10 @@ class PriceTable:
 
     def _of(self, model: str, host: str) -> Prices:
         if (model, host) not in self._prices:
-            own = self._own.get(model.rpartition("/")[2])
+            overrides = self._overrides.get(model.rpartition("/")[2])
             provider = _PROVIDERS.get(host)
             full = f"{provider}/{model}" if provider and entry(f"{provider}/{model}") else model
-            self._prices[model, host] = Prices(full, own)
+            self._prices[model, host] = Prices(full, overrides)
         return self._prices[model, host]
 
 

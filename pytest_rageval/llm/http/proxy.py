@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_rageval.errors import MissingDependencyError
-from pytest_rageval.llm.client.own_calls import own_call
 from pytest_rageval.llm.client.running_cases import running_cases
+from pytest_rageval.llm.client.session_calls import session_call
 from pytest_rageval.llm.client.usage_meter import SCOPE, RefusedCallError
 from pytest_rageval.llm.http.exchange import Exchange
 from pytest_rageval.llm.http.exchange_values import Call, Reply
@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_THE_CONNECTION}
         try:
-            with own_call(), exchange, proxy.send(call, {**headers, "accept-encoding": "identity"}) as response:
+            with session_call(), exchange, proxy.send(call, {**headers, "accept-encoding": "identity"}) as response:
                 self._forward(response, exchange)
         except OSError:  # the client has gone
             self.close_connection = True

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from pytest_rageval.llm.client.own_calls import is_own_call
 from pytest_rageval.llm.client.running_cases import is_running
+from pytest_rageval.llm.client.session_calls import is_session_call
 from pytest_rageval.llm.client.usage_meter import Meter, Scope, current
 from pytest_rageval.llm.http.exchange import Exchange
 from pytest_rageval.llm.http.exchange_values import Call
@@ -58,7 +58,7 @@ class Recorder:
 
     def takes(self, url: str) -> bool:
         """Return whether it takes a request to an address; False for the calls of the session's own models."""
-        if is_own_call():
+        if is_session_call():
             return False
         if self._host(url) is not None:
             return True

@@ -46,7 +46,7 @@ class Spending:
         if budget is None or asked is None:
             return None
         try:
-            most = self.prices.most(asked, host)
+            max_cost = self.prices.max_cost(asked, host)
         except ModelError:
             if not self._partial:
                 raise
@@ -54,14 +54,14 @@ class Spending:
             return None
         since = monotonic()
         try:
-            while not budget.try_reserve(most, last=not may_wait or monotonic() - since > PATIENCE_S):
+            while not budget.try_reserve(max_cost, last=not may_wait or monotonic() - since > PATIENCE_S):
                 yield LOOK_S
         except ModelError as error:
             if self.prices.limit(asked) is not None or asked.is_embedding:
                 raise
-            longest = f"the longest possible reply of {asked.model} is assumed; send a lower max_tokens"
-            raise ModelError("budget", f"{error} ({longest})", attempts=0) from None
-        return most
+            max_reply_tokens = f"the longest possible reply of {asked.model} is assumed; send a lower max_tokens"
+            raise ModelError("budget", f"{error} ({max_reply_tokens})", attempts=0) from None
+        return max_cost
 
     def settle(self, reserved: float | None, cost: float | None) -> None:
         """Count the cost of a call; its maximum if the cost is unknown."""

@@ -8,7 +8,7 @@ from functools import partial, wraps
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.llm.client.own_calls import own_call
+from pytest_rageval.llm.client.session_calls import session_call
 from pytest_rageval.llm.http.exchange_values import Call, Reply, negotiable
 from pytest_rageval.llm.http.waiting import on_event_loop
 
@@ -43,7 +43,7 @@ def _urlopen(recorder: Recorder, send: Any) -> Any:
         about = {"request_method": method, "request_url": url}
         if exchange.reply is not None:
             return _replayed(exchange.reply, **reading, **about)
-        with exchange, own_call():  # retries and redirects come through here again
+        with exchange, session_call():  # retries and redirects come through here again
             response = send(self, method, url, body, _negotiated(headers), *rest, preload_content=False, **named)
             is_stream = exchange.is_stream(response.status, response.headers)
             if is_stream and not reading["preload_content"] and hasattr(response, "_raw_read"):

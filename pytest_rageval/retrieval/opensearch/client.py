@@ -9,9 +9,9 @@ from typing import Any
 
 from pytest_rageval.errors import MissingDependencyError, ModelError, SystemContractError
 from pytest_rageval.llm.backends.http_posts import HttpPosts
-from pytest_rageval.llm.client.own_calls import own_call
 from pytest_rageval.llm.client.rate_limiter import Limiter
 from pytest_rageval.llm.client.retry import RetryPolicy, Tries
+from pytest_rageval.llm.client.session_calls import session_call
 from pytest_rageval.llm.client.usage_meter import Meter, current
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.llm.secrets import masked
@@ -132,7 +132,7 @@ class IndexClient:
     async def _post(self, content: bytes) -> list[Hit]:
         """Send one request, and return its hits."""
         try:
-            with own_call():
+            with session_call():
                 reply, _ = await self._posts.post(self._index.address, content, self._headers, timeout=self._timeout)
             hits = hits_of(reply, self._index.label)
         except MissingDependencyError as error:

@@ -49,10 +49,10 @@ def test_in_flight_are_the_test_that_ran_last_and_the_calls_without_an_end(tmp_p
     path = journal_path(tmp_path, "gw0")
     assert open_cases(path) == ()
     journal = Journal(path)
-    journal.runs("t.py::test[q1]")
+    journal.mark_running("t.py::test[q1]")
     ended, _, _ = (journal.start(f"t.py::test[q{number}]", SYSTEM) for number in (1, 2, 3))
     journal.end(ended, {"text": "Paris"}, Calls(1))
-    journal.runs("t.py::test[é]")
+    journal.mark_running("t.py::test[é]")
     journal.close()
     with path.open("a", encoding="utf-8") as stream:
         stream.write('{"runs": "t.py::te')  # cut short

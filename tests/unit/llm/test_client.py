@@ -15,11 +15,11 @@ from support.servers.openai_server import OpenAIServer, shares
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import MissingDependencyError, ModelError, SystemContractError
 from pytest_rageval.llm.backends.named_model import NamedModel
-from pytest_rageval.llm.backends.prices import UNSAID
+from pytest_rageval.llm.backends.prices import UNSET
 from pytest_rageval.llm.budget import Budget
 from pytest_rageval.llm.client.clients import Client
 from pytest_rageval.llm.client.rate_limiter import Limiter
-from pytest_rageval.llm.client.retry import RETRIED, RetryPolicy
+from pytest_rageval.llm.client.retry import RETRYABLE, RetryPolicy
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.model.answer import Usage
@@ -148,7 +148,7 @@ def test_a_missing_library_is_reported_before_anything_is_sent(purse: Path) -> N
 
     for model in (
         client(ScriptedLLM({"": MissingDependencyError("asking a model", "llm")})),
-        client(ScriptedLLM("me"), budget=Budget(1.0, purse), most=missing),
+        client(ScriptedLLM("me"), budget=Budget(1.0, purse), max_cost=missing),
     ):
         meter = Meter()
         with pytest.raises(SystemContractError, match=r"^asking a model needs .*pytest-rageval\[llm\]'$"):
@@ -286,7 +286,7 @@ def test_a_call_cancelled_when_its_reply_had_arrived_cost_what_that_did(purse: P
             await task
 
     backend, meter = Replying(), Meter()
-    model = client(backend, budget=Budget(1.0, purse), most=priced, params={"max_tokens": 500})
+    model = client(backend, budget=Budget(1.0, purse), max_cost=priced, params={"max_tokens": 500})
     asyncio.run(call())
     assert meter.calls == Calls(1, 0, 1, 10, 5, 0.25, 0.25)
     assert spent(purse) == (0.25, 0.0)
@@ -463,7 +463,7 @@ def test_identical_calls_on_several_loops_are_asked_once(tmp_path: Path) -> None
     loop = LoopThread()
     loop.run(asyncio.sleep(0))  # from here on it is one
     backend = Numbering()
-    model = recording(tmp_path, backend, home=loop.awaited)
+    model = recording(tmp_path, backend, run_on_loop=loop.await_on_loop)
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(lambda _: ask(model).text, range(4))) == ["a"] * 4
     loop.close()
@@ -516,7 +516,7 @@ LONGEST = 2000
 
 def priced(messages: Sequence[Message], params: Mapping[str, object]) -> float:
     longest = int(str(params["max_tokens"]))
-    return (LONGEST if longest == UNSAID else longest) / 1000
+    return (LONGEST if longest == UNSET else longest) / 1000
 
 
 @pytest.fixture
@@ -537,14 +537,14 @@ def test_a_call_reserves_its_highest_price_and_settles_its_real_one(purse: Path)
 
     seen: list[tuple[float, float]] = []
     backend = Looking([error("timeout"), Completion("me", USAGE)])
-    ask(client(backend, budget=Budget(1.0, purse), most=priced), max_tokens=500)
+    ask(client(backend, budget=Budget(1.0, purse), max_cost=priced), max_tokens=500)
     assert seen == [(0.0, 0.5)] * 2
     assert spent(purse) == (0.25, 0.0)
 
 
 def test_a_call_that_would_pass_the_budget_is_not_sent(purse: Path) -> None:
     backend, meter = ScriptedLLM("me", usage=USAGE), Meter()
-    model = client(backend, budget=Budget(0.7, purse), most=priced, params={"max_tokens": 500})
+    model = client(backend, budget=Budget(0.7, purse), max_cost=priced, params={"max_tokens": 500})
     ask(model)
     raised = failed(model, meter=meter)
     assert (raised.kind, raised.attempts, meter.calls, len(backend.requests)) == ("budget", 0, Calls(), 1)
@@ -554,40 +554,40 @@ def test_a_call_that_would_pass_the_budget_is_not_sent(purse: Path) -> None:
 
 def test_without_max_tokens_the_longest_reply_is_assumed_and_reported(purse: Path) -> None:
     backend = ScriptedLLM("me")
-    raised = failed(client(backend, budget=Budget(1.9, purse), most=priced, kind="judge"))
+    raised = failed(client(backend, budget=Budget(1.9, purse), max_cost=priced, kind="judge"))
     assert (raised.kind, raised.attempts) == ("budget", 0)
     assert "by a call that may cost $2, " in str(raised)
     assert str(raised).endswith(
         "(the longest possible reply of openai/m is assumed; give a lower max_tokens in rag_judge_params)"
     )
-    ask(client(backend, budget=Budget(2.0, purse), most=priced))
+    ask(client(backend, budget=Budget(2.0, purse), max_cost=priced))
     assert backend.requests[0].params == {}
 
 
 def test_where_that_is_unknown_max_tokens_is_wanted(purse: Path) -> None:
     def most(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
-        return None if params["max_tokens"] == UNSAID else priced(messages, params)
+        return None if params["max_tokens"] == UNSET else priced(messages, params)
 
     backend = ScriptedLLM("me")
-    raised = failed(client(backend, budget=Budget(9.0, purse), most=most, kind="judge"))
+    raised = failed(client(backend, budget=Budget(9.0, purse), max_cost=most, kind="judge"))
     assert (raised.kind, raised.attempts, backend.requests) == ("budget", 0, ())
     assert str(raised) == (
         "the budget cannot be kept because it is unknown how long a reply of openai/m may be; "
         "give max_tokens in rag_judge_params"
     )
-    ask(client(backend, budget=Budget(9.0, purse), most=most), max_tokens=500)
+    ask(client(backend, budget=Budget(9.0, purse), max_cost=most), max_tokens=500)
     assert spent(purse) == (0.5, 0.0)
 
 
 def test_the_newer_name_of_max_tokens_also_counts(purse: Path) -> None:
-    ask(client(ScriptedLLM("me"), budget=Budget(1.0, purse), most=priced), max_completion_tokens=900)
+    ask(client(ScriptedLLM("me"), budget=Budget(1.0, purse), max_cost=priced), max_completion_tokens=900)
     assert spent(purse) == (0.9, 0.0)
 
 
 @pytest.mark.parametrize("most", [None, lambda messages, params: None])
 def test_an_unknown_price_cannot_be_budgeted(purse: Path, most: object) -> None:
     backend = ScriptedLLM("me")
-    raised = failed(client(backend, budget=Budget(1.0, purse), most=most))
+    raised = failed(client(backend, budget=Budget(1.0, purse), max_cost=most))
     assert (raised.kind, raised.attempts, backend.requests) == ("budget", 0, ())
     assert str(raised) == (
         "the budget cannot be kept because the price of openai/m is unknown; "
@@ -596,15 +596,15 @@ def test_an_unknown_price_cannot_be_budgeted(purse: Path, most: object) -> None:
 
 
 def test_a_failed_call_gives_back_what_it_reserved(purse: Path) -> None:
-    failed(client(ScriptedLLM([error("auth")]), budget=Budget(2.0, purse), most=priced))
+    failed(client(ScriptedLLM([error("auth")]), budget=Budget(2.0, purse), max_cost=priced))
     assert spent(purse) == (0.0, 0.0)
 
 
 def test_a_reply_of_unknown_price_and_a_call_cancelled_in_flight_count_as_the_most(purse: Path) -> None:
     budget = Budget(9.0, purse)
-    ask(client(ScriptedLLM("me"), budget=budget, most=priced), max_tokens=500)
+    ask(client(ScriptedLLM("me"), budget=budget, max_cost=priced), max_tokens=500)
     assert spent(purse) == (0.5, 0.0)
-    cancelled(client(ScriptedLLM("me", delay_s=1), budget=budget, most=priced, params={"max_tokens": 1000}), 0.02)
+    cancelled(client(ScriptedLLM("me", delay_s=1), budget=budget, max_cost=priced, params={"max_tokens": 1000}), 0.02)
     assert spent(purse) == (1.5, 0.0)
 
 
@@ -622,7 +622,7 @@ def test_a_thousand_calls_on_a_faulty_backend_all_get_their_reply_once() -> None
 
     def reply(messages: Sequence[Message]) -> str | ModelError:
         number = next(faults)
-        kind = sorted(RETRIED)[number // 5 % len(RETRIED)]
+        kind = sorted(RETRYABLE)[number // 5 % len(RETRYABLE)]
         return error(kind) if number % 5 == 0 else messages[-1]["content"]
 
     async def calls() -> list[Completion]:

@@ -25,8 +25,14 @@ USAGE = Usage(10, 5, 0.25)
 
 
 def judge(backend: ScriptedLLM, **more: object) -> Client:
-    settings = {"name": "openai/j", "kept": ReplyCache(), "limiter": Limiter(16), "retry": RetryPolicy(1), **more}
-    return Client(backend, kind="judge", **settings)  # type: ignore[arg-type]
+    settings = {
+        "name": "openai/j",
+        "reply_cache": ReplyCache(),
+        "limiter": Limiter(16),
+        "retry": RetryPolicy(1),
+        **more,
+    }
+    return Client(backend, kind="judge", **{**settings, **more})  # type: ignore[arg-type]
 
 
 async def said(model: Client, text: str, meter: Meter, repeat: int = 1, **params: object) -> Completion:
@@ -64,7 +70,7 @@ def test_a_shared_reply_takes_nothing_of_the_budget(tmp_path: Path) -> None:
     (tmp_path / "budget").touch()
     budget = Budget(0.3, tmp_path / "budget")
     backend = ScriptedLLM({"": "yes"}, usage=USAGE)
-    model = judge(backend, budget=budget, most=lambda *_: 0.25, params={"max_tokens": 5})
+    model = judge(backend, budget=budget, max_cost=lambda *_: 0.25, params={"max_tokens": 5})
     assert [asyncio.run(said(model, "same", Meter())).text for _ in range(9)] == ["yes"] * 9
 
 
@@ -93,7 +99,7 @@ def test_params_that_no_recording_could_hold_are_asked_with() -> None:
 
 
 def test_the_last_requested_value_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply_cache, "MOST", 2)
+    monkeypatch.setattr(reply_cache, "MAX_REPLIES", 2)
     backend = ScriptedLLM({"": "yes"})
     model = judge(backend)
     asked = []
@@ -105,5 +111,5 @@ def test_the_last_requested_value_is_used(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_model_without_stored_replies_is_always_asked() -> None:
     backend = ScriptedLLM(["yes", "no"])
-    model = judge(backend, kept=None)
+    model = judge(backend, reply_cache=None)
     assert [asyncio.run(said(model, "same", Meter())).text for _ in range(2)] == ["yes", "no"]

@@ -265,7 +265,7 @@ def test_texts_are_priced_as_a_prompt_without_a_reply(tmp_path: Path) -> None:
         priced.append((messages, params))
         return 0.5
 
-    model = embedder(Backend(), budget=Budget(0.6, tmp_path / "budget.json"), most=most)
+    model = embedder(Backend(), budget=Budget(0.6, tmp_path / "budget.json"), max_cost=most)
     ask(model, "a", "b")
     assert priced == [([{"role": "", "content": "a"}, {"role": "", "content": "b"}], {"max_tokens": 0})]
     with pytest.raises(

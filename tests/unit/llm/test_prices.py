@@ -12,7 +12,7 @@ from pytest_rageval.hooks.config.model_costs import max_cost
 from pytest_rageval.llm.backends import prices
 from pytest_rageval.llm.backends.encodings import encoding, encoding_of
 from pytest_rageval.llm.backends.litellm_import import litellm
-from pytest_rageval.llm.backends.prices import UNSAID, Prices, count_tokens, entry_in_file
+from pytest_rageval.llm.backends.prices import UNSET, Prices, count_tokens, entry_in_file
 from pytest_rageval.model.chat import Completion, ToolCall
 
 
@@ -21,24 +21,24 @@ def test_a_price_of_the_map() -> None:
 
     assert prices.cost(1_000_000, 0) == pytest.approx(0.15)
     assert prices.cost(0, 1_000_000) == pytest.approx(0.60)
-    assert prices.most(1_000_000, 1_000_000) == pytest.approx(0.75)
-    assert prices.most(0, UNSAID) == pytest.approx(16_384 * 0.6e-6)
+    assert prices.max_cost(1_000_000, 1_000_000) == pytest.approx(0.75)
+    assert prices.max_cost(0, UNSET) == pytest.approx(16_384 * 0.6e-6)
 
 
 @pytest.mark.parametrize("model", ["openai/of-our-own", "hosted_vllm/gpt-4o-mini", "no-such-provider/x", "no-such"])
 def test_an_unknown_price_is_none(model: str) -> None:
     assert Prices(model).cost(10, 10) is None
-    assert Prices(model).most(10, 10) is None
+    assert Prices(model).max_cost(10, 10) is None
 
 
 def test_without_max_tokens_only_a_free_model_has_a_highest_price() -> None:
     rates = {"input_cost_per_token": 1, "output_cost_per_token": 2}
     free = {"input_cost_per_token": 0, "output_cost_per_token": 0}
 
-    assert Prices("openai/of-our-own", rates).most(3, UNSAID) is None
-    assert Prices("openai/of-our-own", free).most(3, UNSAID) == 0.0
-    assert Prices("openai/of-our-own", {**rates, "max_tokens": 4}).most(3, UNSAID) == 11.0
-    assert Prices("openai/of-our-own", {**rates, "max_tokens": 4}).most(3, 0) == 3.0
+    assert Prices("openai/of-our-own", rates).max_cost(3, UNSET) is None
+    assert Prices("openai/of-our-own", free).max_cost(3, UNSET) == 0.0
+    assert Prices("openai/of-our-own", {**rates, "max_tokens": 4}).max_cost(3, UNSET) == 11.0
+    assert Prices("openai/of-our-own", {**rates, "max_tokens": 4}).max_cost(3, 0) == 3.0
 
 
 def test_a_model_that_is_free_costs_nothing() -> None:
@@ -164,11 +164,13 @@ def test_a_budget_bounds_the_tools_that_a_call_offers() -> None:
 def test_a_call_without_a_price_or_a_longest_reply_has_no_bound() -> None:
     rates: dict[str, object] = {"input_cost_per_token": 1, "output_cost_per_token": 2}
 
-    assert "the price of openai/x is unknown; give a and b in s" in Prices("openai/x").unbounded("s", "a and b")
-    assert "how long a reply of openai/x may be; give max_tokens in s" in Prices("openai/x", rates).unbounded("s", "a")
-    assert Prices("openai/x", {**rates, "max_tokens": 4}).unbounded("s", "a") == ""
-    assert Prices("openai/x", {**rates, "max_completion_tokens": 4}).unbounded("s", "a") == ""
-    assert Prices("openai/gpt-4o-mini").unbounded("s", "a") == ""
+    assert "the price of openai/x is unknown; give a and b in s" in Prices("openai/x").budget_problem("s", "a and b")
+    assert "how long a reply of openai/x may be; give max_tokens in s" in Prices("openai/x", rates).budget_problem(
+        "s", "a"
+    )
+    assert Prices("openai/x", {**rates, "max_tokens": 4}).budget_problem("s", "a") == ""
+    assert Prices("openai/x", {**rates, "max_completion_tokens": 4}).budget_problem("s", "a") == ""
+    assert Prices("openai/gpt-4o-mini").budget_problem("s", "a") == ""
 
 
 def test_a_short_prompt_of_a_tiered_model_needs_no_litellm(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from support.samples.virtual_time import run_virtually
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.client.rate_limiter import Limiter
-from pytest_rageval.llm.client.retry import RETRIED, RetryPolicy, Tries
+from pytest_rageval.llm.client.retry import RETRYABLE, RetryPolicy, Tries
 
 FINAL = ("auth", "not_found", "bad_request", "context_length", "content_filter", "not_recorded", "cancelled", "budget")
 
@@ -49,7 +49,7 @@ def failed(backend: Backend, policy: RetryPolicy) -> tuple[ModelError, float]:
     return result
 
 
-@pytest.mark.parametrize("kind", sorted(RETRIED))
+@pytest.mark.parametrize("kind", sorted(RETRYABLE))
 def test_a_temporary_fault_is_retried(kind: str) -> None:
     backend, tries = Backend([error(kind), error(kind)]), Tries(RetryPolicy(), Limiter(1))
     reply, _ = run_virtually(tries.run(backend))
@@ -66,8 +66,8 @@ def test_a_permanent_fault_is_raised_at_once(kind: str) -> None:
 
 
 def test_every_kind_of_failure_is_either_tried_again_or_not() -> None:
-    assert RETRIED.isdisjoint(FINAL)
-    assert all(kind in (ModelError.__doc__ or "") for kind in (*RETRIED, *FINAL))
+    assert RETRYABLE.isdisjoint(FINAL)
+    assert all(kind in (ModelError.__doc__ or "") for kind in (*RETRYABLE, *FINAL))
 
 
 def test_the_last_failure_is_raised_with_how_often_it_was_tried() -> None:

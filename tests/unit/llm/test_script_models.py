@@ -11,7 +11,7 @@ import pytest
 
 from pytest_rageval.error_codes import KINDS
 from pytest_rageval.errors import DataError, ModelError, RagEvalError
-from pytest_rageval.llm.backends.prices import UNSAID, Prices
+from pytest_rageval.llm.backends.prices import UNSET, Prices
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.llm.scripts.script_file import ERROR_KINDS, read_script
 from pytest_rageval.llm.scripts.script_model import ScriptModel
@@ -143,7 +143,7 @@ def test_no_reply_is_an_error_that_shows_a_long_request_in_short(tmp_path: Path)
 
 def test_a_script_has_a_price_of_0() -> None:
     prices = Prices("script:replies.toml")
-    assert (prices.cost(10, 10), prices.most(10, UNSAID), prices.unbounded("rag_model_params", "")) == (0.0, 0.0, "")
+    assert (prices.cost(10, 10), prices.most(10, UNSET), prices.unbounded("rag_model_params", "")) == (0.0, 0.0, "")
 
 
 FAULTS = {

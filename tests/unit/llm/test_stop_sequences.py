@@ -22,7 +22,8 @@ REPLY = "Thought 1: look.\nAction 1: Search[Orsay]\nObservation 1: made up"
 
 
 def said(backend: Any, cache: bool = False, **params: Any) -> Completion:
-    settings: dict[str, Any] = {"limiter": Limiter(1), "retry": RetryPolicy(1), "kept": ReplyCache() if cache else None}
+    reply_cache = ReplyCache() if cache else None
+    settings: dict[str, Any] = {"limiter": Limiter(1), "retry": RetryPolicy(1), "reply_cache": reply_cache}
 
     async def run() -> Completion:
         model = Client(backend, name="openai/m", params=params, **settings)

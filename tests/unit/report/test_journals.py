@@ -29,7 +29,7 @@ def test_each_call_is_read_with_its_state_and_its_answer(tmp_path: Path) -> None
     assert decode_whole_answer(calls[0].value) == Answer("Paris")
     assert has_cut_calls(journal_path(tmp_path, "gw1"))
     assert in_flight(calls) == []  # the third only waits for its model, which has no slot yet
-    journal.sent(waits)
+    journal.mark_sent(waits)
     assert [
         (call.nodeid, call.within, call.key) for call in in_flight(read_journal(journal_path(tmp_path, "gw1")))
     ] == [("t.py::test[q4]", third, "k")]
@@ -49,7 +49,7 @@ def test_a_journal_has_cut_calls_until_each_call_ends(tmp_path: Path) -> None:
     path = journal_path(tmp_path, "main")
     assert not has_cut_calls(path)
     journal = Journal(path)
-    journal.runs("t")
+    journal.mark_running("t")
     numbers = [journal.start("t", "system"), journal.start("t", "model")]
     journal.end(numbers[0], None, PAID)
     assert has_cut_calls(path)

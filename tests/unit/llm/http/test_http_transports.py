@@ -17,7 +17,7 @@ import pytest
 from support.recording.http_session import case, recording, texts_in
 from support.servers.provider_server import ProviderServer
 
-from pytest_rageval.llm.client.own_calls import own_call
+from pytest_rageval.llm.client.session_calls import session_call
 from pytest_rageval.llm.client.usage_meter import RefusedCallError
 
 Send = Callable[[str, dict[str, Any] | None], tuple[int, dict[str, str], bytes]]
@@ -194,7 +194,7 @@ def test_other_hosts_and_the_sessions_own_models_are_left_alone(
     url = f"{server.base_url}/chat/completions"
     with recording(tmp_path, "none", "api.openai.com", "127.0.0.1:9"), case() as running:
         assert send(url, chat("hi"))[0] == 200
-    with recording(tmp_path, "none"), case(), own_call():
+    with recording(tmp_path, "none"), case(), session_call():
         assert send(url, chat("hi"))[0] == 200
     assert running.calls.attempts == 0
     assert texts_in(tmp_path) == ""
