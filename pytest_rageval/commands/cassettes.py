@@ -8,8 +8,8 @@ from typing import Any
 
 from pytest_rageval.commands.runs import UsedRecordings, rootdir, stored_run, used_recordings
 from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe
-from pytest_rageval.llm.recordings.cassette import Index, read, settle
-from pytest_rageval.llm.recordings.cassettes import existing
+from pytest_rageval.llm.recordings.cassette import Index, read, sort_records
+from pytest_rageval.llm.recordings.cassettes import recording_files
 from pytest_rageval.llm.recordings.records import as_json, record_of
 from pytest_rageval.report.text.lines import counted
 
@@ -59,7 +59,7 @@ def prune(folder: Path | None, run: str | None, *, dry_run: bool) -> Iterator[st
     for name, index in _indices(folder).items():
         records = [index[key] for key in index.keys() - used.keys]
         if not dry_run:
-            settle(folder / name, used.keys.__contains__)
+            sort_records(folder / name, used.keys.__contains__)
         if records:
             file_size = sum(len(record.text) + 1 for record in records)
             removed, size = removed + len(records), size + file_size
@@ -78,7 +78,7 @@ def _places(folder: Path | None) -> tuple[Path, Path]:
 
 
 def _indices(folder: Path) -> dict[str, Index]:
-    return {name: read(folder / name) for name in existing(folder)}
+    return {name: read(folder / name) for name in recording_files(folder)}
 
 
 def missed(case_id: str, run: str | None) -> Iterator[str]:

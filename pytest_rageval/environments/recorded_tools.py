@@ -12,7 +12,7 @@ from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.client.usage_meter import Meter, current
 from pytest_rageval.llm.recordings.records import as_json
 from pytest_rageval.llm.recordings.request import Request
-from pytest_rageval.llm.secrets import masked
+from pytest_rageval.llm.secrets import mask_json
 from pytest_rageval.model.plain import plain_json, plain_text
 from pytest_rageval.trace.passages import passage_detail, passage_of
 
@@ -104,7 +104,7 @@ def _find_response(cassettes: Cassettes, request: Request, meter: Meter) -> dict
 
 def _as_stored(response: dict[str, Any]) -> dict[str, Any]:
     """Return a response as a replay will return it: secrets masked, keys in file order."""
-    stored: dict[str, Any] = json.loads(as_json(masked(response)))
+    stored: dict[str, Any] = json.loads(as_json(mask_json(response)))
     return stored
 
 

@@ -27,7 +27,7 @@ from pytest_rageval.trace.completing import steps_before_error
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_rageval.engine.loop import Running
+    from pytest_rageval.engine.loop import LoopFuture
 
 __all__ = ["ChainResult", "previews_of", "run_actions"]
 
@@ -75,7 +75,7 @@ def run_actions(
     project: ChainProject,
     result: ChainResult,
     outputs: Mapping[str, Output],
-    wait: Callable[[Running[Answer]], Answer] | None = None,
+    wait: Callable[[LoopFuture[Answer]], Answer] | None = None,
 ) -> ChainResult:
     """Run the actions without an output, and add what came of it.
 

@@ -1,4 +1,4 @@
-"""Check the parameters of models, and take out those of retries."""
+"""Check the parameters of models, and separate those of retries."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from pytest_rageval.errors import SettingError, short_repr
 
-__all__ = ["checked_parameters"]
+__all__ = ["check_parameters"]
 
-_TRIES = {"attempts": "attempts", "deadline": "deadline_s"}
-"""Retry parameters among the model's: most requests per call, and seconds for all of them."""
+_RETRY_FIELDS = {"attempts": "attempts", "deadline": "deadline_s"}
+"""Parameter -> field of `RetryPolicy`: maximum requests per call, and seconds for all of them."""
 
 _WHOLE, _ABOVE_0, _AMOUNT = "a whole number of 1 or more", "a number above 0", "a number of 0 or more"
 _NUMBERS = {
@@ -24,11 +24,11 @@ _NUMBERS = {
     "output_cost_per_token": _AMOUNT,
     "timeout": _ABOVE_0,
 }
-"""Parameters that the plugin reads -> the valid values."""
+"""Parameter that the plugin reads -> its valid values, for messages."""
 
 
-def checked_parameters(params: Mapping[str, Any], where: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters of every call, and the limits of retries: ``attempts`` and ``deadline_s``, if set.
+def check_parameters(params: Mapping[str, Any], where: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters to send with every call, and the limits of retries (``attempts``, ``deadline_s``), if set.
 
     Raises:
         SettingError: a parameter that the plugin reads has an invalid number.
@@ -36,8 +36,8 @@ def checked_parameters(params: Mapping[str, Any], where: str) -> tuple[dict[str,
     for key, valid in _NUMBERS.items():
         if key in params and not _is_number(params[key], valid):
             raise SettingError(f"{where} has {key} = {short_repr(params[key])}; write {valid}")
-    retry = {ours: params[key] for key, ours in _TRIES.items() if key in params}
-    return {key: value for key, value in params.items() if key not in _TRIES}, retry
+    retry = {ours: params[key] for key, ours in _RETRY_FIELDS.items() if key in params}
+    return {key: value for key, value in params.items() if key not in _RETRY_FIELDS}, retry
 
 
 def _is_number(value: object, valid: str) -> bool:

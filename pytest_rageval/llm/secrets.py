@@ -14,16 +14,25 @@ from urllib.parse import quote
 
 from pytest_rageval.model.plain import encoder_of
 
-__all__ = ["add_secrets", "mask", "masked", "name_secrets", "redact", "redacted", "redacted_json", "redacted_with_json"]
+__all__ = [
+    "add_secrets",
+    "mask",
+    "mask_json",
+    "name_secrets",
+    "redact",
+    "redact_json",
+    "redact_with_json",
+    "to_redacted_json",
+]
 
-SHORTEST = 8
-"""Characters: a shorter value does not count as a secret; it occurs in too many texts by chance."""
+MIN_SECRET_CHARS = 8
+"""Minimum characters of a secret: a shorter value occurs in too many texts by chance."""
 
-LINE = 16
-"""Minimum characters of a line to mask it alone, in a secret of several lines such as a PEM key."""
+MIN_LINE_CHARS = 16
+"""In a secret of several lines, such as a PEM key, each line with at least this number of characters is masked."""
 
-END = 4
-"""Characters: a shorter end of a secret next to ``...`` is not masked."""
+MIN_END_CHARS = 4
+"""Minimum characters of the beginning or end of an abbreviated secret (``sk-12...``) to be masked."""
 
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Z]?[a-z]{,11}|[A-Z]{,12}|[-+]?[0-9]+(?:[.,][0-9]+)*")
@@ -43,20 +52,20 @@ _CHANGING = "PYTEST_CURRENT_TEST"
 
 _patterns: tuple[str, ...] = ()
 _added: tuple[tuple[str, str], ...] = ()
-"""Names of variables, each with a value that is made of the variable's."""
+"""(name of a variable, secret derived from its value), from `add_secrets`."""
 
-_known: tuple[Mapping[object, object], object, _Secrets] | None = None
-"""The raw environment, the patterns with the added values, and the secrets of the last call."""
+_cache: tuple[Mapping[object, object], object, _Secrets] | None = None
+"""Cache: the raw environment, the patterns with the added values, and the secrets that they give."""
 
 
 class _Secrets(NamedTuple):
-    """The secrets in force.
+    """The secrets of the environment, and patterns to find them.
 
     Attributes:
         names: value without white space -> ``<NAME>``, the longest value first.
         hints: pieces of the values; a text without any of them contains no secret, not even one split by white space.
-        pattern: finds each value, also if white space splits it.
-        json_hints: the same pieces, encoded as in JSON.
+        pattern: finds each value, even if white space splits it.
+        json_hints: the pieces in ``hints``, encoded as in JSON.
     """
 
     names: Mapping[str, str]
@@ -66,18 +75,18 @@ class _Secrets(NamedTuple):
 
 
 def name_secrets(patterns: Sequence[str]) -> None:
-    """Mask the values of these environment variables too, whatever their names; ``*`` stands for any characters.
+    """Also mask the values of environment variables that match these patterns; ``*`` stands for any characters.
 
-    Values of earlier calls and of `add_secrets` are no longer masked.
+    Values from earlier calls and from `add_secrets` are no longer masked.
     """
     global _patterns, _added
     _patterns, _added = tuple(patterns), ()
 
 
 def add_secrets(name: str, values: Iterable[str]) -> None:
-    """Mask these values too, as ``<NAME>``: they are made of the value of the variable ``name``.
+    """Also mask these values, as ``<NAME>``: they are derived from the value of the variable ``name``.
 
-    They end with the next `name_secrets`. As in `mask`, a short value, a plain word or a number does not count.
+    They are masked until the next `name_secrets`. As in `mask`, a short value, a plain word or a number is no secret.
     """
     global _added
     _added = tuple(dict.fromkeys((*_added, *((name, value) for value in values if _is_secret(value)))))
@@ -86,43 +95,45 @@ def add_secrets(name: str, values: Iterable[str]) -> None:
 def mask(text: str) -> str:
     """Return ``text`` with each secret of the environment replaced by ``<NAME>``, the name of its variable.
 
-    A secret is the value of a variable that `name_secrets` names, or whose name holds KEY, TOKEN, SECRET, PASSWORD,
-    PASSWD or CREDENTIAL when the value has 8 characters or more and is no plain word, no number and no existing path.
-    It is found across line breaks and percent-encoded. In a secret with several lines, each long line is masked alone.
+    A value is a secret if `name_secrets` names its variable. It is also a secret if the name of its variable contains
+    KEY, TOKEN, SECRET, PASSWORD, PASSWD or CREDENTIAL, and the value has 8 characters or more and is no plain word, no
+    number and no existing path. A secret is also found across line breaks and percent-encoded. In a secret with several
+    lines, each long line is masked separately.
     """
-    return _mask_with(text, _in_force())
+    return _mask_with(text, _current_secrets())
 
 
-def masked(value: Any) -> Any:
-    """Return a JSON value with `mask` applied to every text in it, the keys of its objects among them."""
-    secrets = _in_force()
+def mask_json(value: Any) -> Any:
+    """Return a JSON value with `mask` applied to every text in it, including the keys of objects."""
+    secrets = _current_secrets()
     return _map_texts(value, lambda text: _mask_with(text, secrets)) if secrets.names else value
 
 
 def redact(text: str) -> str:
     """Return ``text`` for people and files: `mask` applied, and other traces of secrets masked too.
 
-    These are user, password and keys in an address, and either end of a secret that ``...`` abbreviates.
+    These traces are user, password and keys in an address, and the beginning or end of an abbreviated secret
+    (``sk-12...``).
     """
-    return _redact_with(text, _in_force())
+    return _redact_with(text, _current_secrets())
 
 
-def redacted(value: Any) -> Any:
-    """Return a JSON value with `redact` applied to every text in it, the keys of its objects among them.
+def redact_json(value: Any) -> Any:
+    """Return a JSON value with `redact` applied to every text in it, including the keys of objects.
 
-    For speed, a value whose JSON shows no sign of a secret, which is nearly every value, is returned as it is.
+    For speed, a value whose JSON shows no sign of a secret is returned unchanged; these are nearly all values.
     """
-    return redacted_with_json(value)[0]
+    return redact_with_json(value)[0]
 
 
-def redacted_json(value: Any) -> str:
-    """Return a JSON value as one line of JSON, masked as `redacted` does."""
-    return redacted_with_json(value)[1]
+def to_redacted_json(value: Any) -> str:
+    """Return a JSON value as one line of JSON, with secrets masked as in `redact_json`."""
+    return redact_with_json(value)[1]
 
 
-def redacted_with_json(value: Any) -> tuple[Any, str]:
-    """Return a JSON value, masked as `redacted` does, and the same as one line of JSON."""
-    line, secrets = _to_json(value), _in_force()
+def redact_with_json(value: Any) -> tuple[Any, str]:
+    """Return a JSON value with secrets masked as in `redact_json`, and this value as one line of JSON."""
+    line, secrets = _to_json(value), _current_secrets()
     if _is_suspicious(line, secrets):
         value = _map_texts(value, lambda text: _redact_with(text, secrets))
         line = _to_json(value)
@@ -130,24 +141,24 @@ def redacted_with_json(value: Any) -> tuple[Any, str]:
 
 
 def _is_suspicious(line: str, secrets: _Secrets) -> bool:
-    """Return whether a line of JSON may hold what `redact` masks."""
+    """Return whether a line of JSON may contain text that `redact` masks."""
     if any(hint in line for hint in secrets.json_hints) or ("..." in line and secrets.names):
         return True
     return "://" in line and (_QUERY.search(line) or _USER_INFO.search(line)) is not None
 
 
-def _in_force() -> _Secrets:
-    """Return the secrets of the environment as it is now, cached until it changes."""
-    global _known
+def _current_secrets() -> _Secrets:
+    """Return the secrets of the current environment; cached until it changes."""
+    global _cache
     raw = getattr(os.environ, "_data", None)
     if isinstance(raw, dict):  # decoding takes longer than the masking
         raw = raw.copy()
         raw.pop(os.environ.encodekey(_CHANGING), None)
-        if _known is not None and raw == _known[0] and (_patterns, _added) == _known[1]:
-            return _known[2]
+        if _cache is not None and raw == _cache[0] and (_patterns, _added) == _cache[1]:
+            return _cache[2]
     secrets = _secrets(_variables(), _patterns, _added)
     if isinstance(raw, dict):
-        _known = raw, (_patterns, _added), secrets
+        _cache = raw, (_patterns, _added), secrets
     return secrets
 
 
@@ -166,8 +177,8 @@ def _redact_with(text: str, secrets: _Secrets) -> str:
 
 def _without_ends(text: str, secrets: _Secrets) -> str:
     for secret, name in secrets.names.items():
-        if secret[:END] in text or secret[-END:] in text:
-            for length in range(len(secret) - 1, END - 1, -1):
+        if secret[:MIN_END_CHARS] in text or secret[-MIN_END_CHARS:] in text:
+            for length in range(len(secret) - 1, MIN_END_CHARS - 1, -1):
                 text = text.replace(f"{secret[:length]}...", f"{name}...").replace(
                     f"...{secret[-length:]}", f"...{name}"
                 )
@@ -184,7 +195,7 @@ def _secrets(
         has_secret_name = _SECRET_NAME.search(name) and _is_secret(value)
         if (has_pattern and value.strip()) or has_secret_name:
             lines = value.split("\n")
-            long_lines = [line for line in lines if len(line) >= LINE] if len(lines) > 1 else []
+            long_lines = [line for line in lines if len(line) >= MIN_LINE_CHARS] if len(lines) > 1 else []
             for text in (value, quote(value, safe=""), *long_lines):
                 names.setdefault("".join(text.split()), f"<{name}>")
     for name, value in added:
@@ -198,14 +209,14 @@ def _secrets(
 
 
 def _hints(values: Iterable[str]) -> Iterator[str]:
-    """Yield pieces of each value, so short that a split leaves at least one of them whole."""
+    """Yield pieces of each value; they are so short that a split of the value leaves at least one of them intact."""
     for value in values:
-        size = 6 if len(value) > LINE else 4
+        size = 6 if len(value) > MIN_LINE_CHARS else 4
         yield from (value[at : at + size] for at in range(0, max(1, len(value) - size + 1), size))
 
 
 def _is_secret(value: str) -> bool:
-    return len(value) >= SHORTEST and not _is_plain(value)
+    return len(value) >= MIN_SECRET_CHARS and not _is_plain(value)
 
 
 def _is_plain(value: str) -> bool:

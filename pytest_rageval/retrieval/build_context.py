@@ -14,7 +14,7 @@ from pytest_rageval.model.protocols import Retriever
 
 if TYPE_CHECKING:
     from pytest_rageval.errors import ModelError
-    from pytest_rageval.llm.client.asker import Home
+    from pytest_rageval.llm.client.asker import LoopRunner
     from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.retrieval.index_store import IndexStore
 
@@ -80,7 +80,7 @@ class Network:
 
     most: int = 16
     cassettes: Cassettes | None = None
-    home: Home = _here
+    home: LoopRunner = _here
     keep: Callable[[SearchClient], object] = lambda client: None
 
 

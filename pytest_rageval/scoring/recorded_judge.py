@@ -52,12 +52,12 @@ def find_recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> 
         DataError: a recording is malformed, or the file cannot be read.
     """
     from pytest_rageval.llm.recordings.cassette import read
-    from pytest_rageval.llm.recordings.cassettes import existing, file_name
+    from pytest_rageval.llm.recordings.cassettes import file_name, recording_files
     from pytest_rageval.llm.recordings.request import Request
 
     request = Request(JUDGE, model, {**CHAT_DEFAULTS, **params}, [], 1)
     name = file_name(JUDGE, model)
-    if name not in existing(folder):
+    if name not in recording_files(folder):
         problem = f"the folder {ascii_safe(str(folder))} has no recordings of the judge {short_repr(model)}"
         raise SettingError(
             f"{problem}; record them with pytest --rag-record-mode once, or name their folder with --cassettes"

@@ -15,7 +15,7 @@ from typing import Any
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.llm.parameters import checked_parameters
+from pytest_rageval.llm.parameters import check_parameters
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.baseline import baseline_at
 from pytest_rageval.scoring.corpus import CorpusLines
@@ -162,7 +162,7 @@ def _judge(testbeds: Sequence[ScoredTestbed], options: Options) -> RecordedJudge
     if options.engine != "local":
         problem = f"metric {short_repr(names[0])} reads recordings, which only this machine has"
         raise SettingError(f"{problem}; leave --engine {options.engine} out")
-    params, _ = checked_parameters(options.judge_params, "judge_params")
+    params, _ = check_parameters(options.judge_params, "judge_params")
     return find_recorded_judge(options.judge_model, params, Path(options.cassettes))
 
 

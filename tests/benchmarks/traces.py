@@ -20,7 +20,7 @@ from pathlib import Path
 
 from measuring import table
 
-from pytest_rageval.llm.secrets import redact, redacted
+from pytest_rageval.llm.secrets import redact, redact_json
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.codec import encode_instance, encode_outcome
@@ -66,7 +66,7 @@ def _cost(cases: int, steps: int) -> list[str]:
         facets = {"topic": f"topic {number % 16}", "task": f"task {number % 5}"}
         scores = {"accuracy": Score(float(number % 3 > 0))}
         outcome = Outcome(name, f"q{number}", TOWN, facets, "agent", "scored", answer, scores)
-        run.take(redacted(encode_outcome(outcome)), redacted(encode_instance(instance)))
+        run.take(redact_json(encode_outcome(outcome)), redact_json(encode_instance(instance)))
         taking += time.process_time() - start
     with tempfile.TemporaryDirectory() as folder:
         written, page = Path(folder) / "results.json", Path(folder) / "page.html"

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_rageval.llm.client.completions import completion_record, recorded_completion
+from pytest_rageval.llm.client.completions import completion_from_record, completion_record
 from pytest_rageval.llm.recorded_functions.tagged_json import decode, encode
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.llm.recordings.request import Request
@@ -99,7 +99,7 @@ def test_whatever_a_model_says_is_replayed_as_it_was(text: str, calls: list[Tool
         cassettes.close()
         found = Cassettes(Path(folder), "none").find(request)
     assert found is not None
-    again = recorded_completion(found, Usage())
+    again = completion_from_record(found, Usage())
     assert (again.text, again.tool_calls, again.finish_reason) == (text, tuple(calls), "tool_calls")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.llm.http.exchange_values import Call, Reply
-from pytest_rageval.llm.http.model_usage import events_of, is_whole, model_call_of, reply_to
+from pytest_rageval.llm.http.http_messages import HttpReply, HttpRequest
+from pytest_rageval.llm.http.model_usage import events_of, is_complete, model_call_of, reply_to
 from pytest_rageval.llm.http.request_identity import request_of
 from pytest_rageval.llm.http.stored_reply import reply_of, to_record
 from pytest_rageval.llm.recordings.records import to_line
@@ -38,9 +38,9 @@ def bodies(value: Any, raw: bytes) -> list[bytes]:
 
 @given(value=JSON, raw=st.binary(max_size=60), kind=TYPES)
 def test_a_reply_is_replayed_byte_by_byte(value: Any, raw: bytes, kind: str) -> None:
-    request = request_of(Call("POST", "https://host/v1/x", b"{}"), "host", 1)
+    request = request_of(HttpRequest("POST", "https://host/v1/x", b"{}"), "host", 1)
     for body in bodies(value, raw):
-        record = to_record(Reply(200, {"content-type": kind}, (body,)), of_model=True)
+        record = to_record(HttpReply(200, {"content-type": kind}, (body,)), of_model=True)
         stored = json.loads(to_line(request, record))["response"]
         reply = reply_of(stored)
         assert reply.body == body
@@ -50,24 +50,24 @@ def test_a_reply_is_replayed_byte_by_byte(value: Any, raw: bytes, kind: str) -> 
 @given(value=JSON, raw=st.binary(max_size=60), path=PATHS)
 def test_whatever_a_server_says_is_read_without_a_fault(value: Any, raw: bytes, path: str) -> None:
     for body in bodies(value, raw):
-        asked = model_call_of(Call("POST", f"https://host{path}", b'{"model": "m"}'))
+        asked = model_call_of(HttpRequest("POST", f"https://host{path}", b'{"model": "m"}'))
         assert asked is not None
         said = reply_to(asked, body)
         assert (said.prompt_tokens is None) == (said.completion_tokens is None)
         assert isinstance(said.text, str)
-        assert is_whole(asked, body, ended=True) in (True, False)
+        assert is_complete(asked, body, ended=True) in (True, False)
         assert all(isinstance(event, dict) for event in events_of(body))
 
 
 @given(value=JSON, raw=st.binary(max_size=60), kind=TYPES)
 def test_whatever_a_system_asks_has_a_key_that_does_not_depend_on_order(value: Any, raw: bytes, kind: str) -> None:
     for body in bodies(value, raw):
-        call = Call("POST", "https://host/v1/x", body, kind)
+        call = HttpRequest("POST", "https://host/v1/x", body, kind)
         assert request_of(call, "host", 1).key == request_of(call, "host", 1).key
     if isinstance(value, dict):
         turned = dict(reversed(value.items()))
         keys = {
-            request_of(Call("POST", "https://host/", json.dumps(each).encode()), "host", 1).key
+            request_of(HttpRequest("POST", "https://host/", json.dumps(each).encode()), "host", 1).key
             for each in (value, turned)
         }
         assert len(keys) == 1

@@ -205,7 +205,7 @@ class Models:
             for fixture, name in self.names
             if not self._is_local(fixture)
             and not is_offline(name)
-            and (self.cassettes is None or self.cassettes.asks(KINDS[fixture], name))
+            and (self.cassettes is None or self.cassettes.may_ask(KINDS[fixture], name))
         ]
         if imports:
             from pytest_rageval.llm.backends.named_model import preload
@@ -242,7 +242,7 @@ class Models:
         name = str(self.setting("rag_embedder").name)
         key = ("rag_embedder", name)
         new = key not in self._clients
-        if new and backend and (self.cassettes is None or self.cassettes.asks(KINDS["rag_embedder"], name)):
+        if new and backend and (self.cassettes is None or self.cassettes.may_ask(KINDS["rag_embedder"], name)):
             backend.load()
         return self._client(Embedder, "rag_embedder", backend, name, {}, key=key)
 

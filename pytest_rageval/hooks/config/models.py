@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
-from pytest_rageval.llm.parameters import checked_parameters
+from pytest_rageval.llm.parameters import check_parameters
 from pytest_rageval.model.chat import CHAT_DEFAULTS
 
 __all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode"]
@@ -45,7 +45,7 @@ def model_setting(
     Raises:
         SettingError: a line has no equals sign, repeats a parameter, or has an invalid number.
     """
-    params, retry = checked_parameters(parameters(lines, where, "max_tokens = 512"), where)
+    params, retry = check_parameters(parameters(lines, where, "max_tokens = 512"), where)
     return ModelSetting(name or None, {**defaults, **params}, retry)
 
 

@@ -68,10 +68,10 @@ def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bo
     except RagEvalError:
         return  # the worker raises the same error, and reports it
     if options.record_mode is not None:
-        from pytest_rageval.llm.recordings.cassettes import existing
+        from pytest_rageval.llm.recordings.cassettes import recording_files
 
         if RECORDINGS not in config.stash:  # the replacement of a crashed worker starts later than the session
-            config.stash[RECORDINGS] = existing(options.cassettes)
+            config.stash[RECORDINGS] = recording_files(options.cassettes)
         names = config.stash[RECORDINGS]
         workerinput["rag_recordings"] = list(names)
     if not alone:

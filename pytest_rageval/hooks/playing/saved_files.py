@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.hooks.collect.session import Collected
-from pytest_rageval.llm.recordings.keeping import keep_recordings
+from pytest_rageval.llm.recordings.copying import copy_recordings
 from pytest_rageval.model.case import Instance
 
 __all__ = ["NEW", "PREFIX", "SavedFiles"]
@@ -56,4 +56,4 @@ class SavedFiles:
         cassettes = self._collected.models.cassettes
         if cassettes is None or cassettes.writes == cassettes.folder:
             return []
-        return keep_recordings(keys, cassettes.writes, cassettes.folder)
+        return copy_recordings(keys, cassettes.writes, cassettes.folder)

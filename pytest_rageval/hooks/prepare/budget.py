@@ -41,7 +41,7 @@ def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial:
             models["rag_llm" if is_ours else "rag_judge", model.name] = None
     for fixture, name in models:
         kind, cassettes = KINDS[fixture], collected.models.cassettes
-        if cassettes is None or (cassettes.asks(kind, name) and not cassettes.may_replay(kind, name)):
+        if cassettes is None or (cassettes.may_ask(kind, name) and not cassettes.may_replay(kind, name)):
             prices = Prices(name, collected.models.setting(fixture).params)
             problem = prices.budget_problem(f"rag_{kind}_params", Client.RATES)
             if problem:

@@ -201,7 +201,7 @@ def _build(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | 
         corpora,
         store_in(collected.rootdir),
         folder=collected.options.beside,
-        replays=cassettes is not None and not cassettes.asks(KIND, line.name),
+        replays=cassettes is not None and not cassettes.may_ask(KIND, line.name),
     )
     return _close_at_end(collected, factory(parts))
 

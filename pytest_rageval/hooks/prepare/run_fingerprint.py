@@ -82,7 +82,7 @@ def _environment_data(collected: Collected) -> dict[str, str]:
 def _recordings(collected: Collected) -> dict[str, str]:
     """Return the recording files at the session's start, one a line, if they decide what may be asked."""
     cassettes = collected.models.cassettes
-    return {} if cassettes is None or cassettes.mode != ONCE else {ONCE: "\n".join(cassettes.there)}
+    return {} if cassettes is None or cassettes.mode != ONCE else {ONCE: "\n".join(cassettes.existing_files)}
 
 
 def _settings(collected: Collected) -> dict[str, str]:

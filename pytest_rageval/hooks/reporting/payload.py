@@ -13,7 +13,7 @@ from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.process import is_watched_worker, is_worker
 from pytest_rageval.hooks.run.keys import RESULTS
-from pytest_rageval.llm.secrets import redacted_json, redacted_with_json
+from pytest_rageval.llm.secrets import redact_with_json, to_redacted_json
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Payloads:
         encoded = encode_outcome(outcome)
         if is_missed:
             encoded["missed"] = True
-        encoded, text = redacted_with_json(encoded)
+        encoded, text = redact_with_json(encoded)
         payload = {
             "text": text,
             "instance": self._instance(outcome.case_id, entry.record),
@@ -84,7 +84,7 @@ class Payloads:
             plain["origin"] = origin
         else:
             plain.pop("origin", None)
-        return redacted_json(plain)
+        return to_redacted_json(plain)
 
     def _send_evaluations(self, item: pytest.Item, entry: Entry, result: RagResult) -> None:
         """Send the scores of a case to the user's OpenTelemetry, with ``--rag-otel``."""

@@ -33,7 +33,7 @@ def sightings_of(config: pytest.Config) -> Sightings:
     http = collected.models.http
     if http is None:
         return Sightings(answers=dict(answers), seen=seen)
-    return Sightings(http.setting, http.recorder.taken, dict(http.recorder.elsewhere), dict(answers), seen)
+    return Sightings(http.setting, http.recorder.n_requests, dict(http.recorder.unlisted_hosts), dict(answers), seen)
 
 
 def send_sightings(config: pytest.Config) -> None:

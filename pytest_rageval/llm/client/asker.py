@@ -120,7 +120,7 @@ class Asker(ABC, Generic[B, R]):
         """Return whether this repetition of a call with ``params`` is recorded, so the backend would not be asked."""
         if self._cassettes is None:
             return False
-        return self._cassettes.holds(Request(self.kind, self.name, {**self.params, **params}, payload, repeat))
+        return self._cassettes.contains(Request(self.kind, self.name, {**self.params, **params}, payload, repeat))
 
     async def close(self) -> None:
         """Close the backend's connections."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls, PaidCall
-from pytest_rageval.llm.secrets import redacted_json
+from pytest_rageval.llm.secrets import to_redacted_json
 from pytest_rageval.model.calls import NO_CALLS, Calls
 from pytest_rageval.model.codec import encode_calls
 from pytest_rageval.model.plain import Plain, encoder_of
@@ -85,7 +85,7 @@ class Journal:
             parts["recordings"] = list(recordings)
         if value is not None and self._texts:
             parts["value"] = value
-        self._write(redacted_json(parts) + "\n")
+        self._write(to_redacted_json(parts) + "\n")
 
     def fail(self, number: int, *, cancelled: bool, calls: Calls) -> None:
         """Write that a call failed, or was cancelled after it was sent."""

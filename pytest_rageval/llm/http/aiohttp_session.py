@@ -1,4 +1,4 @@
-"""Wrap aiohttp's sessions, which litellm's async calls go through too."""
+"""Wrap aiohttp's sessions, which litellm also uses for async calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from pytest_rageval.llm.http.exchange_values import Call, Reply, negotiable
+from pytest_rageval.llm.http.http_messages import HttpReply, HttpRequest, readable_encodings
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.http.exchange import Exchange
@@ -20,38 +20,38 @@ if TYPE_CHECKING:
 __all__ = ["wrappers"]
 
 LIMIT = 2**16
-_running: set[asyncio.Task[None]] = set()
-"""Tasks that pass streams on; the loop itself holds them only weakly."""
+_pump_tasks: set[asyncio.Task[None]] = set()
+"""Tasks that pass streams on; the loop itself keeps only weak references to tasks."""
 
 
 def wrappers(client: Any, recorder: Recorder) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
-    """Yield class, method and wrapper. One request is one exchange, with its redirects."""
+    """Yield class, method and wrapper. A request with all its redirects is one exchange."""
     yield client.ClientSession, "_request", partial(_request, recorder)
 
 
 def _request(recorder: Recorder, send: Any) -> Any:
     @wraps(send)
-    async def request(self: Any, method: str, str_or_url: Any, **named: Any) -> Any:
+    async def request(self: Any, method: str, str_or_url: Any, **kwargs: Any) -> Any:
         url = self._build_url(str_or_url)
-        if not recorder.takes(str(url)):
-            return await send(self, method, str_or_url, **named)
-        if named.get("params"):
-            url = url.extend_query(named["params"])
-        headers = self._prepare_headers(named.get("headers"))
-        content, kind = await _content(self, named)
+        if not recorder.handles(str(url)):
+            return await send(self, method, str_or_url, **kwargs)
+        if kwargs.get("params"):
+            url = url.extend_query(kwargs["params"])
+        headers = self._prepare_headers(kwargs.get("headers"))
+        content, kind = await _content(self, kwargs)
         if kind and "content-type" not in headers:
             headers["Content-Type"] = kind
-        exchange = recorder.exchange(Call(method.upper(), str(url), content, headers.get("content-type", "")))
+        exchange = recorder.exchange(HttpRequest(method.upper(), str(url), content, headers.get("content-type", "")))
         for seconds in exchange.waits():
             await asyncio.sleep(seconds)
         if exchange.reply is not None:
-            return await _checked(self, _replayed(self, method, url, headers, exchange.reply), named)
-        if (accepted := headers.get("accept-encoding")) != negotiable(accepted):
-            headers["Accept-Encoding"] = negotiable(accepted)
-        named["headers"] = headers
+            return await _check_status(self, _replay(self, method, url, headers, exchange.reply), kwargs)
+        if (accepted := headers.get("accept-encoding")) != readable_encodings(accepted):
+            headers["Accept-Encoding"] = readable_encodings(accepted)
+        kwargs["headers"] = headers
         with exchange:
-            response = await send(self, method, str_or_url, **{**named, "raise_for_status": False})
-            unpacks = self._auto_decompress if named.get("auto_decompress") is None else named["auto_decompress"]
+            response = await send(self, method, str_or_url, **{**kwargs, "raise_for_status": False})
+            unpacks = self._auto_decompress if kwargs.get("auto_decompress") is None else kwargs["auto_decompress"]
             plain = {name: value for name, value in response.headers.items() if name.lower() != "content-encoding"}
             if exchange.is_stream(response.status, plain if unpacks else response.headers):
                 exchange.stream()
@@ -60,16 +60,16 @@ def _request(recorder: Recorder, send: Any) -> Any:
                 body = await response.read()
                 exchange.end(body)
                 response.content, response._body = _reader((body,)), None
-        return await _checked(self, response, named)
+        return await _check_status(self, response, kwargs)
 
     return request
 
 
-async def _content(session: Any, named: dict[str, Any]) -> tuple[bytes, str]:
-    """Return the content of a request and its type; a body that can be read only once becomes bytes."""
-    data = named.get("data")
-    if named.get("json") is not None:
-        return session._json_serialize(named["json"]).encode(), "application/json"
+async def _content(session: Any, kwargs: dict[str, Any]) -> tuple[bytes, str]:
+    """Return the body of a request and its media type; replace a body that can be read only once by bytes."""
+    data = kwargs.get("data")
+    if kwargs.get("json") is not None:
+        return session._json_serialize(kwargs["json"]).encode(), "application/json"
     if data is None:
         return b"", ""
     if isinstance(data, str):
@@ -90,13 +90,13 @@ async def _content(session: Any, named: dict[str, Any]) -> tuple[bytes, str]:
         content = data.read()
     else:
         content = b"".join(data)
-    named["data"] = content = content.encode() if isinstance(content, str) else content
+    kwargs["data"] = content = content.encode() if isinstance(content, str) else content
     return content, kind
 
 
-async def _checked(session: Any, response: Any, named: Mapping[str, Any]) -> Any:
-    """Return a response, or raise for its status as the caller asked for."""
-    check = named.get("raise_for_status")
+async def _check_status(session: Any, response: Any, kwargs: Mapping[str, Any]) -> Any:
+    """Return a response; raise for an error status if the caller asked for that."""
+    check = kwargs.get("raise_for_status")
     check = session._raise_for_status if check is None else check
     if callable(check):
         await check(response)
@@ -106,7 +106,7 @@ async def _checked(session: Any, response: Any, named: Mapping[str, Any]) -> Any
 
 
 def _pass_on(response: Any, exchange: Exchange) -> None:
-    """Read a response in a task that passes each piece on."""
+    """Read a response in a task that passes each chunk to the exchange and to the client."""
     source, reader = response.content, _reader(None)
 
     async def pump() -> None:
@@ -128,18 +128,20 @@ def _pass_on(response: Any, exchange: Exchange) -> None:
 
     response.content = reader
     task = asyncio.get_running_loop().create_task(pump())
-    _running.add(task)
-    task.add_done_callback(_running.discard)
+    _pump_tasks.add(task)
+    task.add_done_callback(_pump_tasks.discard)
 
 
 def _reader(pieces: tuple[bytes, ...] | None) -> Any:
-    """Return a stream reader: filled and ended, or empty if ``pieces`` is None."""
+    """Return a stream reader with all pieces and its end, or an open one without data if ``pieces`` is None."""
     from aiohttp.base_protocol import BaseProtocol
     from aiohttp.streams import StreamReader
 
     loop = asyncio.get_running_loop()
-    fed = type("Fed", (BaseProtocol,), {"connected": True})  # by us, so a reader may wait for more
-    reader = StreamReader(fed(loop), LIMIT, loop=loop)
+    protocol = type(
+        "Fed", (BaseProtocol,), {"connected": True}
+    )  # without a socket; "connected" lets the reader wait for data
+    reader = StreamReader(protocol(loop), LIMIT, loop=loop)
     if pieces is not None:
         for piece in pieces:
             reader.feed_data(piece)
@@ -147,12 +149,12 @@ def _reader(pieces: tuple[bytes, ...] | None) -> Any:
     return reader
 
 
-def _replayed(session: Any, method: str, url: Any, headers: Any, reply: Reply) -> Any:
+def _replay(session: Any, method: str, url: Any, headers: Any, reply: HttpReply) -> Any:
     from aiohttp import ClientResponse, RequestInfo
     from multidict import CIMultiDict, CIMultiDictProxy
 
     loop = asyncio.get_running_loop()
-    given = {
+    arguments = {
         "writer": None,
         "continue100": None,
         "timer": None,
@@ -163,7 +165,7 @@ def _replayed(session: Any, method: str, url: Any, headers: Any, reply: Reply) -
         "stream_writer": SimpleNamespace(output_size=0),
     }
     known = inspect.signature(ClientResponse.__init__).parameters
-    response = ClientResponse(method, url, **{name: value for name, value in given.items() if name in known})
+    response = ClientResponse(method, url, **{name: value for name, value in arguments.items() if name in known})
     response.status, response.reason = reply.status, _reason(reply.status)
     response._headers = CIMultiDictProxy(CIMultiDict(reply.headers))
     response._raw_headers = tuple((name.encode(), value.encode()) for name, value in reply.headers.items())

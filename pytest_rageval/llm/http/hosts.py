@@ -1,4 +1,4 @@
-"""The hosts of ``rag_record_http``, and which of them a request goes to."""
+"""The host patterns of ``rag_record_http``, and the pattern that a request matches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Hosts"]
 ANY = "*"
 _PATTERN = re.compile(r"(?P<host>\[[0-9a-f:.*]+\]|[a-z0-9*._-]+)(?::(?P<port>\d{1,5}|\*))?")
 _LOCAL = re.compile(r"localhost|\[.*\]|[\d.*]*\d[\d.*]*")
-"""Hosts whose services seldom listen on the ports of HTTP."""
+"""Hosts such as localhost or IP addresses: their services seldom use the ports 80 and 443, so a port is required."""
 
 LAST_PORT = 65_535
 _DEFAULT_PORTS = ("80", "443")
@@ -30,28 +30,28 @@ class _Pattern:
 class Hosts:
     """Patterns of hosts; ``*`` stands for any characters of a host, or for any port.
 
-    A pattern without a port means the ports 80 and 443.
+    A pattern without a port matches the ports 80 and 443.
     """
 
     patterns: tuple[_Pattern, ...]
 
     @classmethod
     def parse(cls, texts: Sequence[str], where: str) -> Hosts:
-        """Return the hosts that ``texts`` name; raise `SettingError` for anything but a host and a port."""
+        """Parse patterns such as ``api.openai.com`` or ``localhost:8000``; raise `SettingError` for an invalid one."""
         return cls(tuple(dict.fromkeys(_pattern(text.strip().lower(), where) for text in texts if text.strip())))
 
     @classmethod
     def none(cls) -> Hosts:
-        """Return no hosts."""
+        """Return a value without patterns, which matches no host."""
         return cls(())
 
     def __bool__(self) -> bool:
         return bool(self.patterns)
 
     def name(self, host: str, port: int | None) -> str | None:
-        """Return the name of a host in recordings; None if no pattern covers it.
+        """Return the name of a host in recordings; None if no pattern matches it.
 
-        It has a port only if its pattern names one: a test server gets another port each time.
+        The name has a port only if the pattern names one, because a test server gets a new port in each session.
         """
         host = host.lower()
         host = f"[{host}]" if ":" in host and not host.startswith("[") else host

@@ -1,4 +1,4 @@
-"""Wrap the transports of httpx and of httpx2, which has the same classes."""
+"""Wrap the transports of httpx, and of httpx2, which has the same classes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_rageval.llm.http.exchange_values import Call, Reply, negotiable
-from pytest_rageval.llm.http.waiting import on_event_loop
+from pytest_rageval.llm.http.event_loop import on_event_loop
+from pytest_rageval.llm.http.http_messages import HttpReply, HttpRequest, readable_encodings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ __all__ = ["wrappers"]
 
 
 def wrappers(httpx: Any, recorder: Recorder) -> Iterator[tuple[type, str, Wrapper]]:
-    """Yield class, method and wrapper; mounts, proxies and transports around these end here."""
+    """Yield class, method and wrapper of the innermost transports, which mounts, proxies and other transports call."""
     streams = _streams(httpx)
     yield httpx.HTTPTransport, "handle_request", partial(_sync, httpx, streams, recorder)
     yield httpx.AsyncHTTPTransport, "handle_async_request", partial(_async, httpx, streams, recorder)
@@ -31,25 +31,25 @@ def wrappers(httpx: Any, recorder: Recorder) -> Iterator[tuple[type, str, Wrappe
 def _sync(httpx: Any, streams: _Streams, recorder: Recorder, send: Any) -> Any:
     @wraps(send)
     def handle_request(self: Any, request: Any) -> Any:
-        if not recorder.takes(str(request.url)):
+        if not recorder.handles(str(request.url)):
             return send(self, request)
         exchange = recorder.exchange(_call(request, request.read()))
         for seconds in exchange.waits(may_wait=not on_event_loop()):
             time.sleep(seconds)
         if exchange.reply is not None:
-            return _replayed(httpx, streams, exchange.reply)
+            return _replay(httpx, streams, exchange.reply)
         with exchange:
-            response = send(self, _negotiated(request))
+            response = send(self, _with_readable_encodings(request))
             if exchange.is_stream(response.status_code, response.headers):
                 exchange.stream()
-                response.stream = streams.passed(response.stream, exchange)
+                response.stream = streams.recording(response.stream, exchange)
                 return response
             try:
                 body = b"".join(response.stream)
             finally:
                 response.close()
             exchange.end(body)
-            return _whole(httpx, response, body)
+            return _with_body(httpx, response, body)
 
     return handle_request
 
@@ -57,7 +57,7 @@ def _sync(httpx: Any, streams: _Streams, recorder: Recorder, send: Any) -> Any:
 def _async(httpx: Any, streams: _Streams, recorder: Recorder, send: Any) -> Any:
     @wraps(send)
     async def handle_async_request(self: Any, request: Any) -> Any:
-        if not recorder.takes(str(request.url)):
+        if not recorder.handles(str(request.url)):
             return await send(self, request)
         exchange = recorder.exchange(_call(request, await request.aread()))
         for seconds in exchange.waits():
@@ -65,47 +65,47 @@ def _async(httpx: Any, streams: _Streams, recorder: Recorder, send: Any) -> Any:
 
             await anyio.sleep(seconds)
         if exchange.reply is not None:
-            return _replayed(httpx, streams, exchange.reply)
+            return _replay(httpx, streams, exchange.reply)
         with exchange:
-            response = await send(self, _negotiated(request))
+            response = await send(self, _with_readable_encodings(request))
             if exchange.is_stream(response.status_code, response.headers):
                 exchange.stream()
-                response.stream = streams.async_passed(response.stream, exchange)
+                response.stream = streams.async_recording(response.stream, exchange)
                 return response
             try:
                 body = b"".join([chunk async for chunk in response.stream])
             finally:
                 await response.aclose()
             exchange.end(body)
-            return _whole(httpx, response, body)
+            return _with_body(httpx, response, body)
 
     return handle_async_request
 
 
-def _call(request: Any, body: bytes) -> Call:
-    return Call(request.method.upper(), str(request.url), body, request.headers.get("content-type", ""))
+def _call(request: Any, body: bytes) -> HttpRequest:
+    return HttpRequest(request.method.upper(), str(request.url), body, request.headers.get("content-type", ""))
 
 
-def _negotiated(request: Any) -> Any:
+def _with_readable_encodings(request: Any) -> Any:
     accepted = request.headers.get("accept-encoding")
-    if negotiable(accepted) != accepted:
-        request.headers["accept-encoding"] = negotiable(accepted)
+    if readable_encodings(accepted) != accepted:
+        request.headers["accept-encoding"] = readable_encodings(accepted)
     return request
 
 
-def _whole(httpx: Any, response: Any, body: bytes) -> Any:
-    """Return a response again whose body was read."""
+def _with_body(httpx: Any, response: Any, body: bytes) -> Any:
+    """Return a copy of a response with the body that was read from it."""
     stream = httpx.ByteStream(body)
     return httpx.Response(response.status_code, headers=response.headers, stream=stream, extensions=response.extensions)
 
 
-def _replayed(httpx: Any, streams: _Streams, reply: Reply) -> Any:
-    stream = httpx.ByteStream(reply.body) if len(reply.chunks) < 2 else streams.pieces(reply.chunks)
+def _replay(httpx: Any, streams: _Streams, reply: HttpReply) -> Any:
+    stream = httpx.ByteStream(reply.body) if len(reply.chunks) < 2 else streams.replayed(reply.chunks)
     return httpx.Response(reply.status, headers=dict(reply.headers), stream=stream)
 
 
-class _Passed:
-    """A stream that the exchange takes a copy of."""
+class _RecordingStream:
+    """A stream that passes each chunk to its exchange."""
 
     def __init__(self, stream: Any, exchange: Exchange) -> None:
         self._stream, self._exchange = stream, exchange
@@ -124,8 +124,8 @@ class _Passed:
         self._exchange.end_stream(ended=False)
 
 
-class _AsyncPassed:
-    """The same of an async client."""
+class _AsyncRecordingStream:
+    """A stream of an async client that passes each chunk to its exchange."""
 
     def __init__(self, stream: Any, exchange: Exchange) -> None:
         self._stream, self._exchange = stream, exchange
@@ -144,8 +144,8 @@ class _AsyncPassed:
         self._exchange.end_stream(ended=False)
 
 
-class _Pieces:
-    """A recorded stream."""
+class _ReplayedStream:
+    """A stream of recorded chunks, for sync and async clients."""
 
     def __init__(self, chunks: tuple[bytes, ...]) -> None:
         self._chunks = chunks
@@ -159,17 +159,17 @@ class _Pieces:
 
 
 class _Streams(NamedTuple):
-    """The streams above as classes of one library."""
+    """The stream classes above, as subclasses of one library's base classes."""
 
-    passed: Any
-    async_passed: Any
-    pieces: Any
+    recording: Any
+    async_recording: Any
+    replayed: Any
 
 
 def _streams(httpx: Any) -> _Streams:
-    sync, unsync = httpx.SyncByteStream, httpx.AsyncByteStream
+    sync, asynchronous = httpx.SyncByteStream, httpx.AsyncByteStream
     return _Streams(
-        type("Passed", (_Passed, sync), {}),
-        type("AsyncPassed", (_AsyncPassed, unsync), {}),
-        type("Pieces", (_Pieces, sync, unsync), {}),
+        type("RecordingStream", (_RecordingStream, sync), {}),
+        type("AsyncRecordingStream", (_AsyncRecordingStream, asynchronous), {}),
+        type("ReplayedStream", (_ReplayedStream, sync, asynchronous), {}),
     )

@@ -1,4 +1,4 @@
-"""The recordable requests that are on their way."""
+"""The keys of requests in flight, to send identical requests only once."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ __all__ = ["InFlight"]
 
 
 class InFlight:
-    """Keys of requests in flight, so that of identical ones only one is sent; safe to use from threads."""
+    """Keys of requests in flight; of several identical requests only the one with the claim is sent. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._keys: set[str] = set()
 
     def claim(self, key: str) -> bool:
-        """Add a key; return False if it is there already."""
+        """Add a key; return False if an identical request is already in flight."""
         with self._lock:
             if key in self._keys:
                 return False

@@ -1,4 +1,4 @@
-"""Read what a model call used from the bodies of its request and its reply."""
+"""Parse model calls: the model and prompt of a request; text, tool calls and tokens of a reply."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_rageval.llm.http.exchange_values import Call, json_of
+from pytest_rageval.llm.http.http_messages import HttpRequest, json_of
 
-__all__ = ["ModelCall", "ModelReply", "events_of", "is_whole", "model_call_of", "reply_to"]
+__all__ = ["ModelCall", "ModelReply", "events_of", "is_complete", "model_call_of", "reply_to"]
 
 _CALLS = re.compile(
     r"(?:/(?P<protocol>chat/completions|completions|responses|messages|embeddings|embed|api/chat|api/generate"
@@ -19,25 +19,26 @@ _CALLS = re.compile(
 )
 _DEPLOYMENT = re.compile(r"/deployments/([^/]+)/")
 _DATA = re.compile(rb"^data:[ ]?(.*)$", re.MULTILINE)
-_PROMPT = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count", "total_tokens")
-_REPLY = ("completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count")
+_PROMPT_COUNTS = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count", "total_tokens")
+_REPLY_COUNTS = ("completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count")
 _PROMPTS = ("messages", "input", "contents", "prompt")
+"""Fields of a request that may contain the prompt."""
 _ENDS = {
     "chat/completions": re.compile(rb"^data:[ ]?\[DONE\]|\"finish_reason\":[ ]?\"", re.MULTILINE),
     "messages": re.compile(rb"\"message_stop\""),
     "responses": re.compile(rb"\"response\.(?:completed|incomplete|failed)\""),
 }
-"""Protocol -> what the last event of a whole stream holds. Other streams end when the server ends them."""
+"""Protocol -> pattern of the last event of a complete stream. Other streams are complete if the server ends them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """A request that asks a model.
+    """A request to a model.
 
     Attributes:
-        protocol: the end of its path, such as ``chat/completions``.
+        protocol: the end of the path, such as ``chat/completions``.
         model: the name of the model.
-        body: its JSON.
+        body: the JSON of the request.
     """
 
     protocol: str
@@ -51,20 +52,18 @@ class ModelCall:
 
     @property
     def prompt(self) -> Any:
-        """What it asks, as it was sent."""
-        return next(
-            (self.body[name] for name in ("messages", "input", "contents", "prompt") if name in self.body), None
-        )
+        """The prompt, such as messages or texts, as it was sent."""
+        return next((self.body[name] for name in _PROMPTS if name in self.body), None)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model replied; None where the reply does not say.
+    """The reply of a model; a field is None if the reply does not contain it.
 
     Attributes:
-        prompt_tokens: with those from the provider's cache.
-        cached_tokens, cache_writes: those read from and written to that cache.
-        failed: whether the reply is an error in spite of its status.
+        prompt_tokens: tokens of the prompt, with those from the provider's cache.
+        cached_tokens, cache_writes: prompt tokens that were read from the cache, and written to it.
+        failed: whether the body is an error, even if the status is a success.
     """
 
     prompt_tokens: int | None = None
@@ -78,8 +77,8 @@ class ModelReply:
     failed: bool = False
 
 
-def model_call_of(call: Call) -> ModelCall | None:
-    """Return the model call that a request is; None for any other request."""
+def model_call_of(call: HttpRequest) -> ModelCall | None:
+    """Return the request as a model call; None if it is not a request to a model."""
     match = _CALLS.search(call.path) if call.method == "POST" else None
     body = call.json if match is not None else None
     if match is None or not isinstance(body, dict):
@@ -90,7 +89,7 @@ def model_call_of(call: Call) -> ModelCall | None:
 
 
 def events_of(body: bytes) -> list[dict[str, Any]]:
-    """Return the JSON objects of a body: one, or those of a stream's events or lines."""
+    """Return the JSON objects of a body: a single object, or those in the events or lines of a stream."""
     whole = json_of(body)
     if whole is not None:
         return [each for each in (whole if isinstance(whole, list) else [whole]) if isinstance(each, dict)]
@@ -98,40 +97,40 @@ def events_of(body: bytes) -> list[dict[str, Any]]:
     return [event for line in lines if isinstance(event := json_of(line), dict)]
 
 
-def is_whole(asked: ModelCall | None, body: bytes, *, ended: bool) -> bool:
-    """Return whether a stream is whole; ``ended`` says that the server ended it, not the client."""
-    end = _ENDS.get(asked.protocol) if asked is not None else None
+def is_complete(model_call: ModelCall | None, body: bytes, *, ended: bool) -> bool:
+    """Return whether a stream is complete. ``ended``: whether the server ended it, not the client."""
+    end = _ENDS.get(model_call.protocol) if model_call is not None else None
     return end.search(body) is not None if end is not None else ended
 
 
-def reply_to(asked: ModelCall, body: bytes) -> ModelReply:
-    """Return what a model replied with a body that is not compressed."""
+def reply_to(model_call: ModelCall, body: bytes) -> ModelReply:
+    """Parse the reply to a model call; the body must be decompressed."""
     events = events_of(body)
     usage: dict[str, Any] = {}
     for event in events:
         for each in _usages(event):
             usage.update({name: value for name, value in each.items() if value is not None})
     cached, writes = _count(usage, "cache_read_input_tokens"), _count(usage, "cache_creation_input_tokens")
-    prompt, completion = _first(usage, _PROMPT), _first(usage, _REPLY)
-    if prompt is not None:  # Anthropic counts the tokens of its cache apart
+    prompt, completion = _first_count(usage, _PROMPT_COUNTS), _first_count(usage, _REPLY_COUNTS)
+    if prompt is not None:  # Anthropic counts the tokens of its cache separately
         prompt += (cached or 0) + (writes or 0)
     if cached is None:
         cached = next((found for each in _details(usage) if (found := _count(each, "cached_tokens"))), 0)
-    if completion is None and prompt is not None and asked.is_embedding:
+    if completion is None and prompt is not None and model_call.is_embedding:
         completion = 0
     if completion is not None:
         completion += _count(usage, "thoughtsTokenCount") or 0
-    said = _Said()
+    builder = _ReplyBuilder()
     for event in events:
-        said.add(event)
+        builder.add(event)
     return ModelReply(
         prompt_tokens=prompt if completion is not None else None,
         completion_tokens=completion if prompt is not None else None,
         cached_tokens=cached,
         cache_writes=writes or 0,
-        text="".join(said.texts),
-        tool_calls=tuple(said.tool_calls.values()),
-        finish_reason=said.reason,
+        text="".join(builder.texts),
+        tool_calls=tuple(builder.tool_calls.values()),
+        finish_reason=builder.reason,
         model=next((str(event["model"]) for event in events if event.get("model")), ""),
         failed=not events or any(_is_error(event) for event in events),
     )
@@ -144,7 +143,7 @@ def _is_error(event: Mapping[str, Any]) -> bool:
 
 
 def _usages(event: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the token counts of an event; each provider has its own place for them."""
+    """Yield the token counts of an event; each provider has another place for them."""
     places = [event.get("usage"), event.get("usageMetadata")]
     places += [inner.get("usage") for name in ("message", "response") if isinstance(inner := event.get(name), dict)]
     if "prompt_eval_count" in event or "eval_count" in event:
@@ -157,7 +156,7 @@ def _details(usage: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from (each for name in names if isinstance(each := usage.get(name), dict))
 
 
-def _first(usage: Mapping[str, Any], names: Sequence[str]) -> int | None:
+def _first_count(usage: Mapping[str, Any], names: Sequence[str]) -> int | None:
     return next((count for name in names if (count := _count(usage, name)) is not None), None)
 
 
@@ -166,8 +165,8 @@ def _count(usage: Mapping[str, Any], name: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-class _Said:
-    """The text, tool calls and finish reason of a reply, joined from its events."""
+class _ReplyBuilder:
+    """Joins the text, the tool calls and the finish reason of a reply from its events."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -196,9 +195,9 @@ class _Said:
             if block.get("type") == "tool_use":
                 self._tool(at, block.get("name"), block.get("input"))
         self._reason(event.get("stop_reason"))
-        begun, delta = event.get("content_block"), event.get("delta")
-        if isinstance(begun, dict) and begun.get("type") == "tool_use":
-            self._tool(event.get("index"), begun.get("name"), "")
+        block_start, delta = event.get("content_block"), event.get("delta")
+        if isinstance(block_start, dict) and block_start.get("type") == "tool_use":
+            self._tool(event.get("index"), block_start.get("name"), "")
         if isinstance(delta, dict) and event.get("type") in ("content_block_delta", "message_delta"):
             self._text(delta.get("text"))
             if "partial_json" in delta:
@@ -239,8 +238,8 @@ class _Said:
     def _tool(self, key: object, name: object, arguments: object) -> None:
         call = self.tool_calls.setdefault(str(key), {"name": "", "arguments": ""})
         call["name"] = name or call["name"]
-        goes_on = isinstance(arguments, str) and isinstance(call["arguments"], str)
-        call["arguments"] = call["arguments"] + arguments if goes_on else arguments
+        is_continued = isinstance(arguments, str) and isinstance(call["arguments"], str)
+        call["arguments"] = call["arguments"] + arguments if is_continued else arguments
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Wrap the HTTP libraries of a process once a session, and undo it at its end."""
+"""Wrap the HTTP libraries of a process for a session, and restore them at its end."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ TRANSPORTS = {
 
 
 class Patches(MetaPathFinder):
-    """The wrapped methods of a session.
+    """Wraps methods of the HTTP libraries for a session.
 
-    A library that is not imported yet is wrapped when it is: none is imported for this.
+    A library that is not imported yet is wrapped as soon as something imports it; this class imports none.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -37,14 +37,14 @@ class Patches(MetaPathFinder):
         self._searching: set[str] = set()
 
     def install(self) -> None:
-        """Wrap the libraries."""
+        """Wrap the imported libraries now, and the others when they are imported."""
         for name in TRANSPORTS:
             if name in sys.modules:
                 self.wrap(sys.modules[name])
         sys.meta_path.insert(0, self)
 
     def undo(self) -> None:
-        """Give each library its own methods back."""
+        """Restore the original methods."""
         with suppress(ValueError):
             sys.meta_path.remove(self)
         while self._undo:
@@ -65,17 +65,17 @@ class Patches(MetaPathFinder):
             return None
         self._searching.add(name)
         try:
-            found = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
-            spec = next((each for each in found if each is not None), None)
+            specs = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+            spec = next((each for each in specs if each is not None), None)
         finally:
             self._searching.discard(name)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Wrapping(spec.loader, self)
+            spec.loader = _WrappingLoader(spec.loader, self)
         return spec
 
 
-class _Wrapping(Loader):
-    """The loader of a library that is wrapped once it is imported."""
+class _WrappingLoader(Loader):
+    """A loader that wraps a library right after its import."""
 
     def __init__(self, loader: Loader, patches: Patches) -> None:
         self._loader = loader

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Spending"]
 
 LOOK_S = 0.02
-"""Seconds between two checks whether calls in flight leave enough of the budget."""
+"""Seconds between two checks whether the budget suffices after the calls in flight."""
 
 PATIENCE_S = 60.0
 """Seconds to wait for calls in flight."""
@@ -28,7 +28,7 @@ class Spending:
     Args:
         prices: the prices.
         budget: the limit; None for no limit.
-        partial: whether a call without a known maximum may be sent under a budget.
+        partial: whether to send calls with an unknown maximum cost in spite of the budget.
     """
 
     def __init__(self, prices: PriceTable, budget: Budget | None = None, *, partial: bool = False) -> None:
@@ -36,17 +36,19 @@ class Spending:
         self._budget = budget
         self._partial = partial
 
-    def reserve(self, asked: ModelCall | None, host: str, *, may_wait: bool) -> Generator[float, None, float | None]:
-        """Yield seconds to sleep until the maximum cost of a call is reserved; return it.
+    def reserve(
+        self, model_call: ModelCall | None, host: str, *, may_wait: bool
+    ) -> Generator[float, None, float | None]:
+        """Yield seconds to sleep until the maximum cost of a call is reserved; return this cost in US dollars.
 
         Raises:
-            ModelError: of kind "budget", if it would pass the limit or cannot be bounded.
+            ModelError: of kind "budget", if the cost would pass the limit or has no known maximum.
         """
         budget = self._budget
-        if budget is None or asked is None:
+        if budget is None or model_call is None:
             return None
         try:
-            max_cost = self.prices.max_cost(asked, host)
+            max_cost = self.prices.max_cost(model_call, host)
         except ModelError:
             if not self._partial:
                 raise
@@ -57,14 +59,14 @@ class Spending:
             while not budget.try_reserve(max_cost, last=not may_wait or monotonic() - since > PATIENCE_S):
                 yield LOOK_S
         except ModelError as error:
-            if self.prices.limit(asked) is not None or asked.is_embedding:
+            if self.prices.limit(model_call) is not None or model_call.is_embedding:
                 raise
-            max_reply_tokens = f"the longest possible reply of {asked.model} is assumed; send a lower max_tokens"
+            max_reply_tokens = f"the longest possible reply of {model_call.model} is assumed; send a lower max_tokens"
             raise ModelError("budget", f"{error} ({max_reply_tokens})", attempts=0) from None
         return max_cost
 
     def settle(self, reserved: float | None, cost: float | None) -> None:
-        """Count the cost of a call; its maximum if the cost is unknown."""
+        """Count the cost of a call; if it is unknown (None), count the reserved maximum."""
         if self._budget is None:
             return
         if reserved is not None:

@@ -1,4 +1,4 @@
-"""Wrap urllib3's connection pools, which requests, botocore and others send through."""
+"""Wrap urllib3's connection pools, which requests, botocore and other libraries use."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.llm.client.session_calls import session_call
-from pytest_rageval.llm.http.exchange_values import Call, Reply, negotiable
-from pytest_rageval.llm.http.waiting import on_event_loop
+from pytest_rageval.llm.http.event_loop import on_event_loop
+from pytest_rageval.llm.http.http_messages import HttpReply, HttpRequest, readable_encodings
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.http.exchange import Exchange
@@ -22,39 +22,43 @@ _FRAMING = ("transfer-encoding", "content-length")
 
 
 def wrappers(pools: Any, recorder: Recorder) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
-    """Yield class, method and wrapper. The pools of HTTPS inherit it."""
+    """Yield class, method and wrapper. The pools for HTTPS inherit the method."""
     yield pools.HTTPConnectionPool, "urlopen", partial(_urlopen, recorder)
 
 
 def _urlopen(recorder: Recorder, send: Any) -> Any:
     @wraps(send)
     def urlopen(
-        self: Any, method: str, url: str, body: Any = None, headers: Any = None, *rest: Any, **named: Any
+        self: Any, method: str, url: str, body: Any = None, headers: Any = None, *rest: Any, **kwargs: Any
     ) -> Any:
         address = url if "://" in url else f"{self.scheme}://{self.host}:{self.port}{url}"
-        if not recorder.takes(address):
-            return send(self, method, url, body, headers, *rest, **named)
+        if not recorder.handles(address):
+            return send(self, method, url, body, headers, *rest, **kwargs)
         headers = self.headers if headers is None else headers
         body, content = _content(body)
-        exchange = recorder.exchange(Call(method.upper(), address, content, _header(headers, "content-type") or ""))
+        exchange = recorder.exchange(
+            HttpRequest(method.upper(), address, content, _header(headers, "content-type") or "")
+        )
         for seconds in exchange.waits(may_wait=not on_event_loop()):
             time.sleep(seconds)
-        reading = {name: named.pop(name, True) for name in ("preload_content", "decode_content")}
+        read_options = {name: kwargs.pop(name, True) for name in ("preload_content", "decode_content")}
         about = {"request_method": method, "request_url": url}
         if exchange.reply is not None:
-            return _replayed(exchange.reply, **reading, **about)
-        with exchange, session_call():  # retries and redirects come through here again
-            response = send(self, method, url, body, _negotiated(headers), *rest, preload_content=False, **named)
+            return _replay(exchange.reply, **read_options, **about)
+        with exchange, session_call():  # urllib3 calls this method again for retries and redirects
+            response = send(
+                self, method, url, body, _with_readable_encodings(headers), *rest, preload_content=False, **kwargs
+            )
             is_stream = exchange.is_stream(response.status, response.headers)
-            if is_stream and not reading["preload_content"] and hasattr(response, "_raw_read"):
+            if is_stream and not read_options["preload_content"] and hasattr(response, "_raw_read"):
                 exchange.stream()
                 _pass_on(response, exchange)
-                response.decode_content = reading["decode_content"]
+                response.decode_content = read_options["decode_content"]
                 return response
             data = response.read(decode_content=False)
             response.release_conn()
             exchange.end(data)
-            return _whole(response, data, **reading, **about)
+            return _with_body(response, data, **read_options, **about)
 
     return urlopen
 
@@ -82,29 +86,29 @@ def _header(headers: Mapping[Any, Any] | None, name: str) -> str | None:
     return None
 
 
-def _negotiated(headers: Any) -> Any:
+def _with_readable_encodings(headers: Any) -> Any:
     accepted = _header(headers, "accept-encoding")
-    if negotiable(accepted) == accepted:
+    if readable_encodings(accepted) == accepted:
         return headers
     others = {name: value for name, value in headers.items() if str(name).lower() != "accept-encoding"}
-    return {**others, "accept-encoding": negotiable(accepted)}
+    return {**others, "accept-encoding": readable_encodings(accepted)}
 
 
 def _pass_on(response: Any, exchange: Exchange) -> None:
-    """Copy each piece that any method of a response reads."""
+    """Pass each chunk that any method of a response reads to the exchange."""
     read, read_chunk, next_chunk, close = (
         getattr(response, name) for name in ("_raw_read", "_handle_chunk", "_update_chunk_length", "close")
     )
 
-    def failing(method: Any, *arguments: Any, **named: Any) -> Any:
+    def report_failure(method: Any, *arguments: Any, **kwargs: Any) -> Any:
         try:
-            return method(*arguments, **named)
+            return method(*arguments, **kwargs)
         except Exception:
             exchange.fail_stream()
             raise
 
-    def raw_read(amount: int | None = None, **named: Any) -> Any:
-        data = failing(read, amount, **named)
+    def raw_read(amount: int | None = None, **kwargs: Any) -> Any:
+        data = report_failure(read, amount, **kwargs)
         if data:
             exchange.feed(data)
         if (not data and amount != 0) or amount is None or response.length_remaining == 0:
@@ -112,31 +116,31 @@ def _pass_on(response: Any, exchange: Exchange) -> None:
         return data
 
     def handle_chunk(amount: int | None) -> Any:
-        return exchange.feed(failing(read_chunk, amount))
+        return exchange.feed(report_failure(read_chunk, amount))
 
     def update_chunk_length() -> None:
-        failing(next_chunk)
+        report_failure(next_chunk)
         if response.chunk_left == 0:
             exchange.end_stream(ended=True)
 
-    def closed() -> None:
+    def close_stream() -> None:
         close()
         exchange.end_stream(ended=False)
 
     response._raw_read, response._handle_chunk = raw_read, handle_chunk
-    response._update_chunk_length, response.close = update_chunk_length, closed
+    response._update_chunk_length, response.close = update_chunk_length, close_stream
 
 
 class _Body(BytesIO):
-    """A body in memory that says when it was read; urllib3 would read it for ever."""
+    """A body in memory that reports its end, because urllib3 would read it forever."""
 
     def isclosed(self) -> bool:
         """Return whether it was read to its end."""
         return self.closed or self.tell() == len(self.getbuffer())
 
 
-def _whole(response: Any, data: bytes, **about: Any) -> Any:
-    """Return a response again whose body was read."""
+def _with_body(response: Any, data: bytes, **about: Any) -> Any:
+    """Return a copy of a response with the body that was read from it."""
     from urllib3.response import HTTPResponse
 
     headers = [(name, value) for name, value in response.headers.items() if name.lower() not in _FRAMING]
@@ -152,7 +156,7 @@ def _whole(response: Any, data: bytes, **about: Any) -> Any:
     )
 
 
-def _replayed(reply: Reply, **about: Any) -> Any:
+def _replay(reply: HttpReply, **about: Any) -> Any:
     from urllib3.response import HTTPResponse
 
     return HTTPResponse(

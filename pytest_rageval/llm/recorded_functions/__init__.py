@@ -1,1 +1,1 @@
-"""Recordings of users' own functions."""
+"""Record and replay the results of users' own functions."""

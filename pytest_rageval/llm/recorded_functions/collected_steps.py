@@ -9,12 +9,12 @@ from typing import Any
 from pytest_rageval.model.plain import plain_json, plain_text
 from pytest_rageval.trace.collector import Collector, Event, collecting, current_collector
 
-__all__ = ["apart", "plain_steps", "replay_steps"]
+__all__ = ["collect_separately", "plain_steps", "replay_steps"]
 
 
 @contextmanager
-def apart() -> Iterator[Collector]:
-    """Collect the steps of the block alone, and pass them on to the collector of the case."""
+def collect_separately() -> Iterator[Collector]:
+    """Collect the steps of the block in a separate collector, and then add them to the collector of the case."""
     outer = current_collector()
     with collecting() as inner:
         try:
@@ -25,7 +25,7 @@ def apart() -> Iterator[Collector]:
 
 
 def plain_steps(collector: Collector) -> list[dict[str, Any]]:
-    """Return the steps as JSON, without their seconds: the time of a replay is not a measurement."""
+    """Return the steps as JSON values, without their seconds, because the time of a replay is not a measurement."""
     return [
         {
             "kind": plain_text(step.kind),

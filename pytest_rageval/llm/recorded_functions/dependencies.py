@@ -1,4 +1,4 @@
-"""Digests of a user's function's dependencies: code, declared files and settings."""
+"""Digest what the results of a user's function depend on: its code, and its ``depends``."""
 
 from __future__ import annotations
 
@@ -27,43 +27,39 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 class Dependencies:
-    """The dependencies of one function's results.
+    """The dependencies of the results of one function.
 
     Args:
         name: the function's name, for messages.
         function: the function, method or callable object.
-        caller: the file that calls ``recorded``; None if only the function's own code counts.
-        declared: the user's files, folders and settings.
+        caller: the file that calls ``recorded``, whose code counts too; None if only the function's code counts.
+        depends: the files, folders and settings in the user's ``depends``.
     """
 
-    def __init__(
-        self, name: str, function: Callable[..., Any], caller: Path | None, declared: Iterable[object]
-    ) -> None:
-        if isinstance(declared, str | os.PathLike | Mapping) or not isinstance(declared, Iterable):
-            raise SettingError(
-                f"depends of {name} is {short_repr(declared)}; write a list, as depends=['prompts.toml']"
-            )
+    def __init__(self, name: str, function: Callable[..., Any], caller: Path | None, depends: Iterable[object]) -> None:
+        if isinstance(depends, str | os.PathLike | Mapping) or not isinstance(depends, Iterable):
+            raise SettingError(f"depends of {name} is {short_repr(depends)}; write a list, as depends=['prompts.toml']")
         self._name = name
         self._caller = caller
         self._code = [*_files_of(function), *([] if caller is None else [caller])]
-        self._declared = tuple(declared)
-        self._read: dict[Path, dict[str, str]] = {}
+        self._depends = tuple(depends)
+        self._code_digests_by_root: dict[Path, dict[str, str]] = {}
 
     def digests(self, root: Path) -> dict[str, str]:
-        """Return name -> digest of each dependency: a path from ``root``, or a setting.
+        """Return name -> digest of each dependency; the name is a path relative to ``root``, or names a setting.
 
-        Code is read once, as in Python. Declared files and settings are read each time.
+        Code is read once, as Python does. The files and settings in ``depends`` are read each time.
 
         Raises:
-            SettingError: a declared file does not exist or cannot be read, or a setting is not a JSON value.
+            SettingError: a file in ``depends`` does not exist or cannot be read, or a setting is not a JSON value.
         """
-        if root not in self._read:
-            self._read[root] = _code_digests(self._code, root)
-        return self._read[root] | self._declared_digests(root)
+        if root not in self._code_digests_by_root:
+            self._code_digests_by_root[root] = _code_digests(self._code, root)
+        return self._code_digests_by_root[root] | self._digests_of_depends(root)
 
-    def _declared_digests(self, root: Path) -> dict[str, str]:
+    def _digests_of_depends(self, root: Path) -> dict[str, str]:
         digests = {}
-        for at, item in enumerate(self._declared):
+        for at, item in enumerate(self._depends):
             if isinstance(item, str | os.PathLike):
                 digests.update(self._files(Path(item), root))
             elif isinstance(item, Mapping) and all(isinstance(key, str) for key in item):
@@ -72,13 +68,13 @@ class Dependencies:
                 digests[f"depends[{at}]"] = self._setting(item)
         return digests
 
-    def _files(self, declared: Path, root: Path) -> dict[str, str]:
+    def _files(self, depends: Path, root: Path) -> dict[str, str]:
         """Return the digests of a file or of a folder's files; for Python files also of their imports."""
         folder_of_caller = root if self._caller is None else self._caller.parent
-        path = next((folder / declared for folder in (folder_of_caller, root) if (folder / declared).exists()), None)
+        path = next((folder / depends for folder in (folder_of_caller, root) if (folder / depends).exists()), None)
         if path is None:
             raise SettingError(
-                f"depends of {self._name} names the file {short_repr(str(declared))}, which does not exist; "
+                f"depends of {self._name} names the file {short_repr(str(depends))}, which does not exist; "
                 "correct it, or write a setting as a dict, as {'model': 'gpt-4o'}"
             )
         files = [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if _is_data(file, path)]
@@ -86,7 +82,7 @@ class Dependencies:
             digests = _code_digests([file for file in files if file.suffix == ".py"], root)
             for file in files:
                 if _code_name(file, root) is None:
-                    name = _relative(file, root) or (declared / file.relative_to(path)).as_posix()
+                    name = _relative(file, root) or (depends / file.relative_to(path)).as_posix()
                     digests[name] = content_digest(file)
         except OSError as error:
             reason = error.strerror or type(error).__name__
@@ -108,7 +104,7 @@ def calling_file() -> Path | None:
 
 
 def _files_of(function: Callable[..., Any]) -> Iterator[Path]:
-    """Yield the files of a function, of the functions it wraps, and of the class of an object or method."""
+    """Yield the files of a function, of the functions that it wraps, and of the class of an object or method."""
     wrapped: Any = function
     while wrapped is not None:
         while isinstance(wrapped, functools.partial):
@@ -125,7 +121,7 @@ def _files_of(function: Callable[..., Any]) -> Iterator[Path]:
 
 
 def _file_of_class(kind: type) -> Iterator[Path]:
-    """Yield the files of a class, its bases and their methods; two conftests may share a module name."""
+    """Yield the files of a class and its bases; of their methods too: two conftests may share a module name."""
     for each in kind.__mro__:
         codes = (getattr(value, "__code__", None) for value in vars(each).values())
         file_names = {
@@ -138,21 +134,21 @@ def _file_of_class(kind: type) -> Iterator[Path]:
 def _code_digests(files: Iterable[Path], root: Path) -> dict[str, str]:
     """Return the digests of Python files and their imports, limited to the user's own code below ``root``."""
     digests: dict[str, str] = {}
-    waiting = list(files)
-    while waiting:
-        path = waiting.pop()
+    stack = list(files)
+    while stack:
+        path = stack.pop()
         name = _code_name(path, root)
         if name is None or name in digests:
             continue
         digests[name] = read_source(path).digest
         stat = path.stat()
-        waiting += _own_imports(path, root, stat.st_mtime_ns, stat.st_size)
+        stack += _own_imports(path, root, stat.st_mtime_ns, stat.st_size)
     return digests
 
 
 @lru_cache(maxsize=10_000)
 def _own_imports(path: Path, root: Path, modified: int, size: int) -> tuple[Path, ...]:
-    """Return the user's own files that a file imports; cached because the search is slow."""
+    """Return the user's files that a file imports; cached because the search is slow."""
     files = [
         *_packages_of(path),
         *(file for each in read_source(path).imports for file in _files_of_import(each, path, root)),
@@ -161,7 +157,7 @@ def _own_imports(path: Path, root: Path, modified: int, size: int) -> tuple[Path
 
 
 def _code_name(path: Path, root: Path) -> str | None:
-    """Return the path from ``root`` of a user's own Python file; None for any other file."""
+    """Return the path, relative to ``root``, of a Python file of the user; None for any other file."""
     name = _relative(path, root) if path.suffix == ".py" and not path.is_relative_to(PACKAGE) else None
     if name is None or not INSTALLED.isdisjoint(name.split("/")) or not path.is_file():
         return None
@@ -216,7 +212,7 @@ def _files_of_import(statement: Import, path: Path, root: Path) -> Iterator[Path
 
 
 def _files_below(folders: Sequence[str], parts: Iterable[str]) -> Iterator[Path]:
-    """Yield the files that ``import part.part`` would run, searched in folders, up to the last module."""
+    """Yield the files that ``import part.part`` would run; search in ``folders``, and stop at a plain module."""
     for part in parts:
         bases = [os.path.join(folder, part) for folder in folders]
         package = next((base for base in bases if os.path.isfile(os.path.join(base, "__init__.py"))), None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.llm.client.usage_meter import charge, current
-from pytest_rageval.llm.recorded_functions.collected_steps import apart, plain_steps, replay_steps
+from pytest_rageval.llm.recorded_functions.collected_steps import collect_separately, plain_steps, replay_steps
 from pytest_rageval.llm.recorded_functions.dependencies import Dependencies, calling_file
 from pytest_rageval.llm.recorded_functions.tagged_json import decode, encode
 from pytest_rageval.llm.recordings.request import Request
@@ -50,7 +50,7 @@ def recorded(
 ) -> Callable[..., Any]:
     """Return a function whose results are recorded while a case is answered, and replayed later.
 
-    The steps that it records with `pytest_rageval.tracing` are replayed with it.
+    The steps that the function adds with `pytest_rageval.tracing` are recorded and replayed, too.
 
     Use it as ``@recorded`` or ``@recorded(depends=["prompts.toml"])`` on a function, a coroutine function or a callable
     object. The name, the arguments and the case's repeat identify a result. A call that raises is not recorded.
@@ -86,7 +86,7 @@ def is_recorded(system: object) -> bool:
 def record_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Call ``function`` as `recorded` does; await the result of a coroutine function.
 
-    For a plain function only its own code counts, not its caller's, which passes only the arguments.
+    For a plain function, only the function's code makes a recording stale; the caller's code does not.
     """
     if inspect.isfunction(function):
         return cast("R", _recorded_form(function)(*args, **kwargs))
@@ -95,7 +95,7 @@ def record_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) 
 
 @functools.lru_cache(maxsize=256)
 def _recorded_form(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the recorded form of a plain function; cached to read its code only once."""
+    """Return a plain function with recording, as `recorded` does; cached to read its code only once."""
     return _record_calls(function, None, None, ())
 
 
@@ -109,16 +109,16 @@ def _record_calls(
 
         @functools.wraps(function)
         async def record_async_call(*args: P.args, **kwargs: P.kwargs) -> Any:
-            tape = current().cassettes
-            if tape is None:
+            cassettes = current().cassettes
+            if cassettes is None:
                 return await coroutine_function(*args, **kwargs)
             request = _request(recording_name, function, args, kwargs)
-            depends_on = dependencies.digests(tape.root)
-            response = tape.find(request, depends_on)
+            depends_on = dependencies.digests(cassettes.root)
+            response = cassettes.find(request, depends_on)
             if response is None:
-                with apart() as steps:
+                with collect_separately() as steps:
                     result = await coroutine_function(*args, **kwargs)
-                return _record(tape, request, depends_on, result, steps)
+                return _record(cassettes, request, depends_on, result, steps)
             return _replay(request, response)
 
         setattr(record_async_call, _MARK, True)
@@ -126,16 +126,16 @@ def _record_calls(
 
     @functools.wraps(function)
     def record_sync_call(*args: P.args, **kwargs: P.kwargs) -> R:
-        tape = current().cassettes
-        if tape is None:
+        cassettes = current().cassettes
+        if cassettes is None:
             return function(*args, **kwargs)
         request = _request(recording_name, function, args, kwargs)
-        depends_on = dependencies.digests(tape.root)
-        response = tape.find(request, depends_on)
+        depends_on = dependencies.digests(cassettes.root)
+        response = cassettes.find(request, depends_on)
         if response is None:
-            with apart() as steps:
+            with collect_separately() as steps:
                 result = function(*args, **kwargs)
-            return _record(tape, request, depends_on, result, steps)
+            return _record(cassettes, request, depends_on, result, steps)
         return cast("R", _replay(request, response))
 
     setattr(record_sync_call, _MARK, True)
@@ -151,7 +151,9 @@ def _request(name: str, function: Callable[..., Any], args: Any, kwargs: Any) ->
     return Request("system", name, {}, arguments, current().repeat)
 
 
-def _record(tape: Cassettes, request: Request, depends_on: Mapping[str, str], result: R, collector: Collector) -> R:
+def _record(
+    cassettes: Cassettes, request: Request, depends_on: Mapping[str, str], result: R, collector: Collector
+) -> R:
     try:
         encoded = encode(result, f"the result of {request.model}")
     except SettingError:
@@ -159,7 +161,7 @@ def _record(tape: Cassettes, request: Request, depends_on: Mapping[str, str], re
             result.close()  # it will not be awaited
         raise
     steps = plain_steps(collector)
-    tape.record(request, {"result": encoded, "trace": steps} if steps else {"result": encoded}, depends_on)
+    cassettes.record(request, {"result": encoded, "trace": steps} if steps else {"result": encoded}, depends_on)
     current().meter.use(request.key)
     return result
 

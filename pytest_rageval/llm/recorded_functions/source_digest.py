@@ -24,7 +24,7 @@ _IGNORE_DOCSTRINGS = frozenset({
     "abstractmethod", "asynccontextmanager", "cache", "cached_property", "classmethod", "contextmanager", "fixture",
     "lru_cache", "override", "property", "recorded", "staticmethod", "wraps",
 })  # fmt: skip
-"""Decorators that do not use the docstring. Others may send it to a model, for example as a tool's text."""
+"""Decorators that do not use the docstring. Others may send it to a model, for example to describe a tool."""
 
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -53,16 +53,16 @@ class Source(NamedTuple):
 def read_source(path: Path) -> Source:
     """Return the digest and the imports of a Python file.
 
-    Comments, formatting and most docstrings do not count. Docstrings that code may use count: of a subclass, of a
-    function with an unknown decorator, and in a file that mentions ``__doc__``. The digest is the same on every Python
-    version. For a file that cannot be parsed, the content counts.
+    Comments, formatting and most docstrings do not change the digest. A docstring that code may use changes it: of a
+    subclass, of a function with an unknown decorator, and in a file that mentions ``__doc__``. The digest is the same
+    on every Python version. If the file cannot be parsed, the digest is that of its content.
     """
     stat = path.stat()
     return _source(path, stat.st_mtime_ns, stat.st_size)
 
 
 def content_digest(path: Path) -> str:
-    """Return the digest of a file's content; Windows line ends count as Unix line ends."""
+    """Return the digest of a file's content; Windows line ends are read as Unix line ends."""
     stat = path.stat()
     return _content(path, stat.st_mtime_ns, stat.st_size)
 
@@ -81,44 +81,44 @@ def _source(path: Path, modified: int, size: int) -> Source:
 
 @lru_cache(maxsize=10_000)
 def _content(path: Path, modified: int, size: int) -> str:
-    digest, carried = hashlib.sha256(), b""
+    digest, carriage_return = hashlib.sha256(), b""
     with path.open("rb") as stream:
         while chunk := stream.read(CHUNK):
-            chunk = carried + chunk
-            carried = b"\r" if chunk.endswith(b"\r") else b""  # the line feed may be in the next chunk
-            digest.update(chunk[: len(chunk) - len(carried)].replace(b"\r\n", b"\n"))
-    digest.update(carried)
+            chunk = carriage_return + chunk
+            carriage_return = b"\r" if chunk.endswith(b"\r") else b""  # the line feed may be in the next chunk
+            digest.update(chunk[: len(chunk) - len(carriage_return)].replace(b"\r\n", b"\n"))
+    digest.update(carriage_return)
     return digest.hexdigest()[:DIGITS]
 
 
 def _text_of(tree: ast.Module, *, keep_docstrings: bool) -> str:
-    """Return a syntax tree as text, without missing or empty fields: Python versions differ in them."""
+    """Return a syntax tree as text, without missing and empty fields, because Python versions differ in them."""
     pieces: list[str] = []
-    waiting: list[object] = [tree]  # a stack instead of recursion: a tree may exceed the recursion limit
-    while waiting:
-        node = waiting.pop()
+    stack: list[object] = [tree]  # a stack instead of recursion: a tree may exceed the recursion limit
+    while stack:
+        node = stack.pop()
         if isinstance(node, _Text):
             pieces.append(node)
         elif isinstance(node, ast.AST):
             pieces.append(f"{type(node).__name__}(")
-            waiting.append(_END)
+            stack.append(_END)
             for name in reversed(node._fields):
                 value = _field(node, name, keep_docstrings=keep_docstrings)
                 if value is not None and value != []:
-                    waiting += (value, _Text(f" {name}="))
+                    stack += (value, _Text(f" {name}="))
         elif isinstance(node, list):
             pieces.append("[")
-            waiting += (_LIST_END, *reversed(node))
+            stack += (_LIST_END, *reversed(node))
         else:
             pieces.append(f"{type(node).__name__}:{_literal(node)},")
     return "".join(pieces)
 
 
 def _field(node: ast.AST, name: str, *, keep_docstrings: bool) -> object:
-    """Return a field without docstrings, and without empty texts in f-strings, which only Python 3.12 has."""
+    """Return a field without docstrings, and without the empty texts in f-strings that only Python 3.12 has."""
     if name in _SKIPPED_FIELDS:
         return None
-    if name == "body" and isinstance(node, _Documented) and not (keep_docstrings or _is_read(node)):
+    if name == "body" and isinstance(node, _Documented) and not (keep_docstrings or _may_be_used(node)):
         return _without_docstring(node)
     if isinstance(node, ast.JoinedStr):
         return [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
@@ -126,7 +126,7 @@ def _field(node: ast.AST, name: str, *, keep_docstrings: bool) -> object:
 
 
 class _Text(str):
-    """Text between nodes, to distinguish it from strings in the code."""
+    """Punctuation of the result; a separate type distinguishes it from strings in the code."""
 
     __slots__ = ()
 
@@ -146,8 +146,8 @@ def _without_docstring(node: _Documented) -> list[ast.stmt]:
     return node.body[1:] if is_text else node.body
 
 
-def _is_read(node: _Documented) -> bool:
-    """Return whether code may use a docstring: of a subclass (a prompt in DSPy), or by a decorator."""
+def _may_be_used(node: _Documented) -> bool:
+    """Return whether code may use the docstring of a node: it is a subclass (as in DSPy) or has other decorators."""
     if isinstance(node, ast.ClassDef):
         return bool(node.bases)
     return not isinstance(node, ast.Module) and any(_name(d) not in _IGNORE_DOCSTRINGS for d in node.decorator_list)

@@ -1,4 +1,4 @@
-"""Encode and decode arguments and results as JSON; other types are tagged with their name."""
+"""Encode and decode arguments and results as JSON; a tag names the type of values that are no JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 __all__ = ["decode", "encode"]
 
 TAG = "$"
-"""The key of a type's name."""
+"""The key whose value is the name of a type."""
 
 _VALUES = {kind.__name__: kind for kind in (Answer, Passage, Query, Ranking, ScoredPassage, Step, Turn, Usage)}
 
@@ -28,10 +28,10 @@ def encode(value: object, where: str) -> Any:
 
     Args:
         value: an argument or a result.
-        where: its name, for the message.
+        where: the name of the value, for messages.
 
     Raises:
-        SettingError: it contains another type.
+        SettingError: the value contains another type.
     """
     if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value

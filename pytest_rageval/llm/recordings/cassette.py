@@ -1,4 +1,4 @@
-"""Read and write a file of recordings: one record per line, readable after any kill."""
+"""Read and write a file of recordings: one record per line, readable even after a kill."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from pytest_rageval.folders import regular
 from pytest_rageval.llm.recordings.line_file import append_line, is_whole, locked
 from pytest_rageval.llm.recordings.records import Line, key_of
 
-__all__ = ["Index", "append", "read", "settle"]
+__all__ = ["Index", "append", "read", "sort_records"]
 
 Index = dict[str, Line]
 """Key -> record."""
 
 
 def read(path: Path) -> Index:
-    """Return the records of a file, {} if it is missing. If several records have one key, the last counts.
+    """Return the records of a file, {} if it is missing. If several records have the same key, return the last.
 
-    A last line that was cut by a kill is ignored. Raises `DataError` for any other malformed line, and for an
-    unreadable file.
+    Ignore a last line that a kill has cut. Raise `DataError` for any other malformed line, and for an unreadable file.
     """
     with _explaining_errors(path, "read"):
         data = regular(path).read_bytes() if path.exists() else b""
@@ -35,10 +34,11 @@ def append(path: Path, line: bytes) -> None:
         append_line(path, line)
 
 
-def settle(path: Path, keep: Callable[[str], bool] = lambda key: True) -> int:
-    """Sort a file by key, drop duplicates and records not to ``keep``; return the number of the latter.
+def sort_records(path: Path, keep: Callable[[str], bool] = lambda key: True) -> int:
+    """Sort a file by key, and remove duplicates and the records whose key is not to ``keep``.
 
-    The file is replaced as a whole, only if its bytes change; it is removed if no record is left.
+    Return the number of distinct keys that were removed. The file is replaced as a whole, and only if its bytes change;
+    it is deleted if no record is left.
     """
     with _explaining_errors(path, "written"), locked(path):
         data = regular(path).read_bytes() if path.exists() else b""

@@ -1,4 +1,4 @@
-"""Recordings of a session: a folder with one file per model and kind of call."""
+"""The recordings of a session: a folder with one file for each model and kind of call."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.errors import DataError, ModelError, SettingError, ascii_safe, did_you_mean, short_repr
-from pytest_rageval.llm.recordings.cassette import Index, append, read, settle
+from pytest_rageval.llm.recordings.cassette import Index, append, read, sort_records
 from pytest_rageval.llm.recordings.nearest_request import Neighbours
 from pytest_rageval.llm.recordings.records import Line, record_of, to_line
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.llm.recordings.stale import differences
 
-__all__ = ["MODES", "STALE_POLICIES", "Cassettes", "check_files", "existing", "file_name"]
+__all__ = ["MODES", "STALE_POLICIES", "Cassettes", "check_files", "file_name", "recording_files"]
 
 MODES = ("none", "once", "new_episodes", "all")
 
@@ -26,7 +26,7 @@ STALE_POLICIES = ("error", "warn", "replay")
 """Policies for recordings whose dependencies have changed."""
 
 KIND_NAMES = {"tool": "environment"}
-"""Kind -> what is named by a request of this kind, for messages, if it is not the kind itself."""
+"""Kind of request -> word for it in messages, if it is not the kind itself."""
 
 SUFFIX = ".jsonl"
 LONGEST_NAME = 100
@@ -43,15 +43,15 @@ class Cassettes:
         mode: "none" only replays; "new_episodes" replays recorded calls and asks the rest; "once" is "none" for files
             that existed at the start of the session, and "new_episodes" for others; "all" ignores existing files: it
             asks every call once and records it again.
-        there: names of the files at the start of the session, from `existing` in the main process; None in that
-            process itself.
+        existing_files: names of the files at the start of the session, from `recording_files` in the main process;
+            None in the main process itself.
         root: the folder of the code that recordings of users' functions depend on; the parent of ``folder`` if None.
         stale: one of `STALE_POLICIES`.
-        renews: returns whether the running case is recorded anew, whatever the mode; None if no case is.
-        writes: the folder that receives new recordings, and whose recordings are replayed too; ``folder`` if None.
+        renews: returns whether the running case is recorded again, whatever the mode; None if no case is.
+        writes: the folder for new recordings, whose recordings are replayed, too; ``folder`` if None.
 
     Attributes:
-        fault: one sentence if a recording could not be written, so the next session must ask again; else None.
+        fault: the error in one sentence if a recording could not be written, so the next session must ask again.
 
     Raises:
         SettingError: the mode is unknown.
@@ -61,7 +61,7 @@ class Cassettes:
         self,
         folder: Path,
         mode: str = "none",
-        there: Collection[str] | None = None,
+        existing_files: Collection[str] | None = None,
         *,
         root: Path | None = None,
         stale: str = "error",
@@ -77,22 +77,22 @@ class Cassettes:
         self.fault: str | None = None
         self._stale = stale
         self._renews = renews
-        self._renewed: set[str] = set()
-        self._replayed_stale: dict[str, str] = {}
-        self._without_digest: set[str] = set()
-        self._there = frozenset(existing(folder) if there is None else there)
+        self._renewed_keys: set[str] = set()
+        self._stale_files: dict[str, str] = {}
+        self._files_without_digest: set[str] = set()
+        self._existing_files = frozenset(recording_files(folder) if existing_files is None else existing_files)
         self._lock = threading.Lock()
         self._indices: dict[str, Index] = {}
         self._neighbours: dict[str, Neighbours] = {}
-        self._written: set[str] = set()
+        self._written_files: set[str] = set()
 
-    def asks(self, kind: str, model: str) -> bool:
-        """Return whether the mode allows calls that are not recorded."""
-        return self._renews is not None or self._asks(file_name(kind, model))
+    def may_ask(self, kind: str, model: str) -> bool:
+        """Return whether the mode allows calls of a model that are not recorded."""
+        return self._renews is not None or self._may_ask(file_name(kind, model))
 
     def may_replay(self, kind: str, model: str) -> bool:
         """Return whether a model had recordings at the start of the session, and the mode replays them."""
-        return self.mode != "all" and file_name(kind, model) in self._there
+        return self.mode != "all" and file_name(kind, model) in self._existing_files
 
     def find(self, request: Request, depends: Mapping[str, str] | None = None) -> dict[str, Any] | None:
         """Return the recorded response, or None if the model must be asked.
@@ -109,7 +109,7 @@ class Cassettes:
         name = file_name(request.kind, request.model)
         renewed = self._is_renewed()
         with self._lock:
-            if renewed and request.key not in self._renewed:
+            if renewed and request.key not in self._renewed_keys:
                 return None
             line = self._index(name).get(request.key)
             if line is not None:
@@ -117,11 +117,11 @@ class Cassettes:
                 if depends is None or self._may_replay(name, request, record.get("depends"), depends):
                     response: dict[str, Any] = record["response"]
                     return response
-            elif not (renewed or self._asks(name)):
-                raise ModelError("not_recorded", self._miss(name, request), attempts=0)
+            elif not (renewed or self._may_ask(name)):
+                raise ModelError("not_recorded", self._not_recorded_message(name, request), attempts=0)
         return None
 
-    def holds(self, request: Request) -> bool:
+    def contains(self, request: Request) -> bool:
         """Return whether `find` would return a response."""
         with self._lock:
             return request.key in self._index(file_name(request.kind, request.model))
@@ -135,8 +135,8 @@ class Cassettes:
         text = to_line(request, response, depends)
         with self._lock:
             index = self._index(name)
-            self._written.add(name)
-            self._renewed.add(request.key)
+            self._written_files.add(name)
+            self._renewed_keys.add(request.key)
             try:
                 append(self.writes / name, text)
             except DataError as error:
@@ -149,25 +149,25 @@ class Cassettes:
         A file that can no longer be written stays unsorted, which is also readable.
         """
         with self._lock:
-            while self._written:
+            while self._written_files:
                 with suppress(DataError):
-                    settle(self.writes / self._written.pop())
+                    sort_records(self.writes / self._written_files.pop())
 
     @property
-    def there(self) -> tuple[str, ...]:
+    def existing_files(self) -> tuple[str, ...]:
         """The sorted names of the files at the start of the session."""
-        return tuple(sorted(self._there))
+        return tuple(sorted(self._existing_files))
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about replayed recordings that may be stale, at most one for each reason."""
+        """Warnings about replayed recordings that may be stale; at most one for each reason."""
         again = "record again with --rag-record-mode all"
         warnings = []
-        if self._replayed_stale:
-            changed = "; ".join(f"{name}: {what}" for name, what in sorted(self._replayed_stale.items()))
+        if self._stale_files:
+            changed = "; ".join(f"{name}: {what}" for name, what in sorted(self._stale_files.items()))
             warnings.append(f"stale recordings were replayed ({changed}); {again}")
-        if self._without_digest:
-            names = ", ".join(sorted(self._without_digest))
+        if self._files_without_digest:
+            names = ", ".join(sorted(self._files_without_digest))
             warnings.append(f"recordings without a digest were replayed, whatever has changed since ({names}); {again}")
         return warnings
 
@@ -177,7 +177,7 @@ class Cassettes:
         """Return whether to replay a recording of a user's function; False calls the function again."""
         if recorded is None:
             if self._stale != "replay":
-                self._without_digest.add(name)
+                self._files_without_digest.add(name)
             return True
         changed = differences(recorded, depends)
         if not changed or self._stale == "replay":
@@ -185,7 +185,7 @@ class Cassettes:
         if self.mode == "all":  # the code changed during this session
             return False
         if self._stale == "warn":
-            self._replayed_stale.setdefault(name, ascii_safe(changed))
+            self._stale_files.setdefault(name, ascii_safe(changed))
             return True
         raise ModelError("not_recorded", self._stale_message(name, request, changed), attempts=0)
 
@@ -198,8 +198,8 @@ class Cassettes:
     def _is_renewed(self) -> bool:
         return self._renews is not None and self._renews()
 
-    def _asks(self, name: str) -> bool:
-        return self.mode != "none" and not (self.mode == "once" and name in self._there)
+    def _may_ask(self, name: str) -> bool:
+        return self.mode != "none" and not (self.mode == "once" and name in self._existing_files)
 
     def _index(self, name: str) -> Index:
         if name not in self._indices:
@@ -207,11 +207,11 @@ class Cassettes:
         return self._indices[name]
 
     def _read(self, name: str) -> Index:
-        """Return the recordings of a file; those of ``folder`` count first."""
+        """Return the recordings of a file; for the same key, the one in ``folder`` counts."""
         own = {} if self.writes == self.folder else read(self.writes / name)
         return {**own, **read(self.folder / name)}
 
-    def _miss(self, name: str, request: Request) -> str:
+    def _not_recorded_message(self, name: str, request: Request) -> str:
         index = self._index(name)
         if name not in self._neighbours:
             self._neighbours[name] = Neighbours(self.folder / name, list(index.values()))
@@ -225,7 +225,7 @@ class Cassettes:
         return f"{message}\n{difference}" if difference else message
 
 
-def existing(folder: Path) -> tuple[str, ...]:
+def recording_files(folder: Path) -> tuple[str, ...]:
     """Return the sorted names of the recording files in a folder; () if it is missing."""
     return tuple(sorted(path.name for path in folder.glob(f"[!.]*-*{SUFFIX}")))
 
@@ -236,7 +236,7 @@ def check_files(folder: Path, mode: str) -> None:
     Raises:
         DataError: a line is malformed, or a file cannot be read. The mode "all" ignores names that are not files.
     """
-    for name in existing(folder):
+    for name in recording_files(folder):
         if mode != "all" or (folder / name).is_file():
             read(folder / name)
 
@@ -245,7 +245,7 @@ def check_files(folder: Path, mode: str) -> None:
 def file_name(kind: str, model: str) -> str:
     """Return the file name for a model: ``model-openai--gpt-4o-mini.jsonl``.
 
-    It is unique, also if the file system ignores case: a name that cannot be spelled out gets a hash.
+    It is unique, even if the file system ignores case: a name with other characters, or a long one, gets a hash.
     """
     clear = model.replace("/", "--")
     if _SAFE_NAME.fullmatch(model) and len(clear) <= LONGEST_NAME and clear.replace("--", "/") == model:

@@ -1,4 +1,4 @@
-"""Append lines of JSON to a file that several processes write and a kill may cut."""
+"""Append lines of JSON to a file, safely if several processes write it or one is killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def append_line(path: Path, line: bytes, *, durable: bool = False) -> None:
     Args:
         path: the file; created if missing.
         line: the object, without a line end.
-        durable: whether to return only when the disk has it.
+        durable: whether to wait until the line is on the disk.
     """
     with locked(path), path.open("a+b") as stream:
         _repair_end(stream)
@@ -52,7 +52,7 @@ def _repair_end(stream: BufferedRandom) -> None:
 
 
 def is_whole(tail: bytes) -> bool:
-    """Return whether the text after the last line end is a JSON object."""
+    """Return whether the text after the last line end is a complete JSON object."""
     try:
         return tail.endswith(b"}") and isinstance(parse_json(tail), dict)
     except ValueError:
@@ -61,9 +61,10 @@ def is_whole(tail: bytes) -> bool:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file. It is in the temporary folder because the file's own folder is committed.
+    """Hold the lock of a file inside the block.
 
-    The lock file is removed while it is still held; a waiting process notices that and creates a new one.
+    The lock file is in the temporary folder, because users commit the folder of ``path``. It is removed while the lock
+    is still held; a waiting process notices that and creates a new lock file.
     """
     name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
     user = getattr(os, "getuid", int)()
@@ -84,7 +85,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _locked_file(lock: str) -> int:
-    """Return the locked descriptor of a lock file that still exists."""
+    """Lock a file, and return its descriptor; try again if another process has removed the file in the meantime."""
     import fcntl
 
     while True:

@@ -15,28 +15,28 @@ from pytest_rageval.llm.recordings.request import Request
 
 __all__ = ["Neighbours"]
 
-MOST = 300
-"""Maximum recordings that are compared with a request."""
+MAX_COMPARED = 300
+"""Maximum number of recordings to compare with a request."""
 
-FEW = 30
-"""Maximum recordings that share a piece of text for the piece to be distinctive."""
+MAX_SHARED = 30
+"""A piece of text is rare if at most this number of recordings contain it."""
 
-PIECES = 8
-"""Pieces of a request that are used to find recordings."""
+N_PIECES = 8
+"""Number of pieces of a request that are used to find recordings."""
 
-SHORTEST_PIECE = 12
+MIN_PIECE_BYTES = 12
 """Minimum length of a piece, in bytes."""
 
-MOST_LINES = 40
-MOST_PLACES = 5
-MOST_CHARACTERS = 200
+MAX_LINES = 40
+MAX_PLACES = 5
+MAX_CHARACTERS = 200
 
 _LINE_END = re.compile(rb'\\n|"')
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 
 
 class Neighbours:
-    """The recordings of one file, to compare with requests that it lacks."""
+    """The recordings of one file, to compare with requests that are not recorded in it."""
 
     def __init__(self, path: Path, lines: Sequence[Line]) -> None:
         self._path = path
@@ -57,26 +57,26 @@ class Neighbours:
         candidates = [self._record(line) for line in self._candidates(request)]
         if not candidates:
             return ""
-        nearest, _ = max(candidates, key=lambda candidate: _likeness(request_words, candidate[1]))
+        nearest, _ = max(candidates, key=lambda candidate: _similarity(request_words, candidate[1]))
         if (nearest["params"], nearest["messages"]) == (request.params, request.messages):
             return f"only the repeat differs: {nearest['repeat']} is recorded, {request.repeat} was asked for"
         return f"the nearest recording differs {_places(nearest, request) or 'so'}:\n" + _diff(nearest, request)
 
     def _candidates(self, request: Request) -> Sequence[Line]:
-        """Return lines that share a rare piece of text with a request, else all or those of similar length."""
+        """Return the lines that share a rare piece of text with a request; else all, or those of similar length."""
         text = as_json(request.messages).encode()
         for piece in _pieces(text):
             matches = self._by_piece.get(piece, ())
-            if 0 < len(matches) <= FEW:
+            if 0 < len(matches) <= MAX_SHARED:
                 return matches
-        if len(self._lines) <= MOST:
+        if len(self._lines) <= MAX_COMPARED:
             return self._lines
         length = len(_request_part(to_line(request, {})))
-        return heapq.nsmallest(MOST, self._lines, key=lambda line: abs(len(_request_part(line.text)) - length))
+        return heapq.nsmallest(MAX_COMPARED, self._lines, key=lambda line: abs(len(_request_part(line.text)) - length))
 
     def _record(self, line: Line) -> tuple[dict[str, Any], frozenset[str]]:
         if line not in self._records:
-            if len(self._records) >= MOST:
+            if len(self._records) >= MAX_COMPARED:
                 self._records.clear()
             record = record_of(self._path, line)
             self._records[line] = record, _words(record["params"], record["messages"])
@@ -89,21 +89,21 @@ def _request_part(line: bytes) -> bytes:
 
 
 def _pieces(text: bytes) -> list[bytes]:
-    """Return the unique last lines of the texts in a JSON, last first: the question comes last."""
-    pieces = dict.fromkeys(piece for piece in reversed(_LINE_END.split(text)) if len(piece) >= SHORTEST_PIECE)
-    return list(pieces)[:PIECES]
+    """Return the last distinct lines of the texts in a JSON value, last first, because the question comes last."""
+    pieces = dict.fromkeys(piece for piece in reversed(_LINE_END.split(text)) if len(piece) >= MIN_PIECE_BYTES)
+    return list(pieces)[:N_PIECES]
 
 
 def _words(params: Mapping[str, Any], messages: object) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", as_json([params, messages])))
 
 
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return 2 * len(one & other) / ((len(one) + len(other)) or 1)
 
 
 def _places(recorded: Mapping[str, Any], request: Request) -> str:
-    """Return where the body of an HTTP request differs, as ``in messages[2] (user), temperature``; else ""."""
+    """Return where the body of an HTTP request differs, as ``in messages[2] (user), temperature``; "" if unknown."""
     before, after = recorded["messages"], request.messages
     if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
         return ""
@@ -115,8 +115,8 @@ def _places(recorded: Mapping[str, Any], request: Request) -> str:
             places += [f"{name}[{at}]{_role(pair)}" for at, pair in enumerate(pairs) if pair[0] != pair[1]]
         elif one != other:
             places.append(name)
-    rest = [f"{len(places) - MOST_PLACES} more"] if len(places) > MOST_PLACES else []
-    return f"in {', '.join(places[:MOST_PLACES] + rest)}" if places else ""
+    rest = [f"{len(places) - MAX_PLACES} more"] if len(places) > MAX_PLACES else []
+    return f"in {', '.join(places[:MAX_PLACES] + rest)}" if places else ""
 
 
 def _role(pair: tuple[object, object]) -> str:
@@ -130,8 +130,8 @@ def _diff(recorded: Mapping[str, Any], request: Request) -> str:
     before = list(_readable(recorded["params"], recorded["messages"], recorded["repeat"]))
     after = list(_readable(request.params, request.messages, request.repeat))
     lines = list(unified_diff(before, after, "recorded", "asked for", lineterm="", n=2))
-    if len(lines) > MOST_LINES:
-        lines[MOST_LINES - 1 :] = [f"... and {len(lines) - MOST_LINES + 1} lines more"]
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES - 1 :] = [f"... and {len(lines) - MAX_LINES + 1} lines more"]
     return "\n".join(lines)
 
 
@@ -139,11 +139,11 @@ def _readable(params: Mapping[str, Any], messages: object, repeat: int) -> Itera
     """Yield a request as readable lines: one per param, and one per sentence."""
     yield f"repeat: {repeat}"
     for name, value in sorted(params.items()):
-        yield _inert(f"{name}: {as_json(value)}")
+        yield _printable(f"{name}: {as_json(value)}")
     for where, text in _texts(messages, ""):
-        yield _inert(f"[{where}]")
+        yield _printable(f"[{where}]")
         for line in text.splitlines():
-            yield from (f"  {_inert(sentence)}" for sentence in _SENTENCE_END.split(line) if sentence)
+            yield from (f"  {_printable(sentence)}" for sentence in _SENTENCE_END.split(line) if sentence)
 
 
 def _texts(value: object, where: str) -> Iterator[tuple[str, str]]:
@@ -162,6 +162,6 @@ def _texts(value: object, where: str) -> Iterator[tuple[str, str]]:
         yield from _texts(item, f"{where}.{key}" if where else str(key))
 
 
-def _inert(line: str) -> str:
+def _printable(line: str) -> str:
     line = ascii_safe(line)
-    return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}..."
+    return line if len(line) <= MAX_CHARACTERS else f"{line[:MAX_CHARACTERS]}..."

@@ -1,4 +1,4 @@
-"""Encode and decode a recording as one line of reviewable JSON."""
+"""Encode and decode a recording as one line of JSON that people can review."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pytest_rageval.errors import DataError
 from pytest_rageval.llm.recordings.request import KEY_DIGITS, Request
-from pytest_rageval.llm.secrets import masked
+from pytest_rageval.llm.secrets import mask_json
 from pytest_rageval.model.stored_json import parse_json
 
 __all__ = ["Line", "as_json", "key_of", "record_of", "to_line"]
@@ -48,7 +48,7 @@ def to_line(request: Request, response: Mapping[str, Any], depends: Mapping[str,
         "messages": request.messages,
         "repeat": request.repeat,
         **({} if depends is None else {"depends": dict(depends)}),
-        "response": masked(response),
+        "response": mask_json(response),
     }
     text = ", ".join(f'"{name}": {as_json(value)}' for name, value in parts.items())
     return f"{{{text}}}".encode()
@@ -57,7 +57,7 @@ def to_line(request: Request, response: Mapping[str, Any], depends: Mapping[str,
 def as_json(value: object) -> str:
     """Return a value as one readable line of JSON; control characters are escaped."""
     text = _encode(value)
-    return text if text.isprintable() else _NOT_ASCII.sub(_inert, text)
+    return text if text.isprintable() else _NOT_ASCII.sub(_escape, text)
 
 
 def record_of(path: Path, line: Line) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def record_of(path: Path, line: Line) -> dict[str, Any]:
 
 
 def key_of(path: Path, line: Line) -> str:
-    """Return the key of a line's record; parse the line only if another tool wrote it."""
+    """Return the key of a line's record; parse the whole line only if another tool has written it."""
     text = line.text
     if text.startswith(_START) and text.startswith(b'", "', _KEY_END) and text.endswith(b"}}"):
         return str(text[len(_START) : _KEY_END], "ascii", "replace")
@@ -85,7 +85,7 @@ def key_of(path: Path, line: Line) -> str:
     return key
 
 
-def _inert(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     character = match[0]
     if character.isprintable():
         return character

@@ -1,4 +1,4 @@
-"""A recordable request: everything a reply depends on, and the key of its recording."""
+"""A recordable request: all that its reply depends on, and the key of its recording."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.llm.recordings.call_ids import with_numbered_calls
-from pytest_rageval.llm.secrets import masked
+from pytest_rageval.llm.recordings.call_ids import number_call_ids
+from pytest_rageval.llm.secrets import mask_json
 
 __all__ = ["KEY_DIGITS", "Request"]
 
@@ -26,9 +26,9 @@ _CONNECTION = frozenset({
     "api_version", "attempts", "deadline", "input_cost_per_token", "max_reply_bytes", "max_retries", "num_retries",
     "organization", "output_cost_per_token", "timeout",
 })  # fmt: skip
-"""Params that change how a request is sent, not its reply."""
+"""Params that change how a request is sent, but not its reply."""
 
-_WHERE = re.compile(r"(?:^|[_-])(?:api_?base|endpoint|headers?|host|prox(?:y|ies)|ur[il])$", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:^|[_-])(?:api_?base|endpoint|headers?|host|prox(?:y|ies)|ur[il])$", re.IGNORECASE)
 """Names of params that are addresses or headers."""
 
 _SECRET = re.compile(
@@ -37,15 +37,15 @@ _SECRET = re.compile(
     r"token(?:$|_provider$)",
     re.IGNORECASE,
 )
-"""Names of params that are keys, tokens or secrets; not ``max_tokens`` or a tokenizer's."""
+"""Names of params with keys, tokens or secrets; not ``max_tokens``, and not special tokens such as ``eos_token``."""
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-"""Position of the underscore when ``apiKey`` becomes ``api_key``."""
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Position at which ``apiKey`` gets an underscore, to become ``api_key``."""
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
-EXACT = 2**53
-"""Below it, whole numbers are equal as float and as int."""
+MAX_EXACT_FLOAT = 2**53
+"""Floats below this limit represent whole numbers exactly, so they become ints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Request:
     """The parts of a call that its reply depends on. Equal requests share one recording.
 
     Params of the connection (a key, an address, a timeout, ...) are left out, secrets of the environment are masked,
-    whole numbers are ints, and the ids of tool calls in a conversation are numbered. So two spellings of one request
+    whole numbers are ints, and the ids of tool calls in a conversation are numbered. So two forms of the same request
     are equal.
 
     Attributes:
@@ -82,8 +82,8 @@ class Request:
             plain[name] = _without_connection(plain[name])
             if plain[name] == {}:  # same as omitted
                 del plain[name]
-        asked = with_numbered_calls(self.messages) if self.kind in _CHAT else self.messages
-        params, messages = masked([plain, _plain(asked, "a message")])
+        messages_to_record = number_call_ids(self.messages) if self.kind in _CHAT else self.messages
+        params, messages = mask_json([plain, _plain(messages_to_record, "a message")])
         text = _canonical([self.kind, self.model, params, messages, self.repeat])
         object.__setattr__(self, "params", params)
         object.__setattr__(self, "messages", messages)
@@ -91,8 +91,8 @@ class Request:
 
 
 def _is_connection(name: str) -> bool:
-    name = _HUMP.sub("_", name)
-    return name in _CONNECTION or _WHERE.search(name) is not None or _SECRET.search(name) is not None
+    name = _CAMEL_CASE.sub("_", name)
+    return name in _CONNECTION or _ADDRESS.search(name) is not None or _SECRET.search(name) is not None
 
 
 def _without_connection(value: object) -> object:
@@ -107,7 +107,7 @@ def _plain(value: object, where: str) -> object:
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float) and math.isfinite(value):
-        return int(value) if value.is_integer() and abs(value) < EXACT else value
+        return int(value) if value.is_integer() and abs(value) < MAX_EXACT_FLOAT else value
     if isinstance(value, list | tuple):
         return [_plain(item, where) for item in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):

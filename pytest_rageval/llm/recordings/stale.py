@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 __all__ = ["differences"]
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Maximum dependencies that a message names."""
 
 
@@ -15,5 +15,5 @@ def differences(recorded: Mapping[str, str], now: Mapping[str, str]) -> str:
     changes = [f"{name} changed" for name in sorted(recorded.keys() & now.keys()) if recorded[name] != now[name]]
     changes += [f"{name} was added" for name in sorted(now.keys() - recorded.keys())]
     changes += [f"{name} was removed" for name in sorted(recorded.keys() - now.keys())]
-    rest = [f"{len(changes) - MOST_NAMED} more"] if len(changes) > MOST_NAMED else []
-    return ", ".join(changes[:MOST_NAMED] + rest)
+    rest = [f"{len(changes) - MAX_NAMED} more"] if len(changes) > MAX_NAMED else []
+    return ", ".join(changes[:MAX_NAMED] + rest)

@@ -1,4 +1,4 @@
-"""Read the replies of ``script:FILE.toml``."""
+"""Read a script, the TOML file with the replies of a model ``script:FILE.toml``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _TEXTS = ("when", "text", "tool", "raise")
 
 @dataclass(frozen=True, slots=True)
 class ScriptReply:
-    """One ``[[reply]]``.
+    """One ``[[reply]]`` of a script.
 
     Attributes:
-        where: its file and line.
-        when: a text that the last user or tool message contains; "" fits every message.
-        nth: the number of the case's request that it answers, from 1; 0 for any.
-        text: what the model says.
+        where: its file and line, for messages.
+        when: a text that the last user or tool message must contain; "" fits every message.
+        nth: the number of the request within its case, from 1; 0 fits every request.
+        text: the text of the reply.
         tool: the tool that the model asks for; "" for none.
         arguments: the tool's arguments, as JSON text.
         error: the kind of `ModelError` that is raised instead; "" for none.
@@ -47,33 +47,33 @@ class ScriptReply:
     arguments: str = "{}"
     error: str = ""
 
-    def fits(self, asked: str, number: int) -> bool:
-        """Return whether it answers a case's request with this number and this last message."""
-        return self.when in asked and self.nth in (0, number)
+    def fits(self, message: str, number: int) -> bool:
+        """Return whether the reply fits a request with this last message and this number within its case."""
+        return self.when in message and self.nth in (0, number)
 
 
-def read_script(path: Path, shown: str) -> tuple[ScriptReply, ...]:
-    """Return the replies of a script in their order; ``shown`` names its file in messages.
+def read_script(path: Path, display_name: str) -> tuple[ScriptReply, ...]:
+    """Return the replies of a script in their order; ``display_name`` names its file in messages.
 
     Raises:
         DataError: the file is no TOML, has no reply, or a value is invalid.
         UnknownNameError: a key or an error kind is unknown.
     """
-    lines, script = read_toml(path, shown)
+    lines, script = read_toml(path, display_name)
     for key in script:
         if key != _TABLE:
-            raise UnknownNameError("key", key, [_TABLE], f"{shown}:{line_of(lines, key, 0, _TABLE)}")
+            raise UnknownNameError("key", key, [_TABLE], f"{display_name}:{line_of(lines, key, 0, _TABLE)}")
     entries = script.get(_TABLE)
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
-        raise DataError(f"{shown}:1", "a script holds one or more [[reply]] tables; add one")
+        raise DataError(f"{display_name}:1", "a script holds one or more [[reply]] tables; add one")
     headers = headers_of(lines, _TABLE)
     starts = headers if len(headers) == len(entries) else [0] * len(entries)
-    return tuple(_reply(entry, lines, start, shown) for entry, start in zip(entries, starts, strict=True))
+    return tuple(_reply(entry, lines, start, display_name) for entry, start in zip(entries, starts, strict=True))
 
 
-def _reply(entry: Mapping[str, Any], lines: list[str], start: int, shown: str) -> ScriptReply:
+def _reply(entry: Mapping[str, Any], lines: list[str], start: int, display_name: str) -> ScriptReply:
     for key, value in entry.items():
-        where = f"{shown}:{line_of(lines, key, start, _TABLE)}"
+        where = f"{display_name}:{line_of(lines, key, start, _TABLE)}"
         if key not in _KEYS:
             raise UnknownNameError("key", key, _KEYS, where)
         problem = _problem(key, value)
@@ -81,7 +81,7 @@ def _reply(entry: Mapping[str, Any], lines: list[str], start: int, shown: str) -
             raise DataError(where, f"{key}: found {short_repr(value)}, wanted {problem}")
         if key == "raise" and value not in ERROR_KINDS:
             raise UnknownNameError("error kind", value, ERROR_KINDS, where)
-    where = f"{shown}:{start + 1}"
+    where = f"{display_name}:{start + 1}"
     if problem := _contradiction(entry):
         raise DataError(where, problem)
     arguments = entry.get("arguments", {})
@@ -97,7 +97,7 @@ def _reply(entry: Mapping[str, Any], lines: list[str], start: int, shown: str) -
 
 
 def _problem(key: str, value: object) -> str:
-    """Return what the value of a key should be, "" if it is valid."""
+    """Return a description of the valid values of a key if ``value`` is invalid, else ""."""
     if key == "nth":
         valid = isinstance(value, int) and not isinstance(value, bool) and value >= 1
         return "" if valid else "a whole number of 1 or more"
@@ -109,7 +109,7 @@ def _problem(key: str, value: object) -> str:
 
 
 def _is_json(value: object) -> bool:
-    """Return whether a TOML value is a table that JSON can hold: without dates, infinity and NaN."""
+    """Return whether a TOML value is a table that JSON can represent: without dates, infinity and NaN."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
@@ -118,7 +118,7 @@ def _is_json(value: object) -> bool:
 
 
 def _contradiction(entry: Mapping[str, Any]) -> str:
-    """Return what is wrong with the keys of a reply, "" for nothing."""
+    """Return the problem of a reply whose keys contradict each other or are missing; "" for none."""
     if "raise" in entry and ("text" in entry or "tool" in entry):
         return "a reply has raise and text or tool; an error has neither, remove one of them"
     if not entry.keys() & {"text", "tool", "raise"}:

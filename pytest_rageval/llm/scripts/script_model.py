@@ -15,14 +15,14 @@ from pytest_rageval.model.chat import Completion, Message, ToolCall
 __all__ = ["ScriptModel"]
 
 _BEGINNING, _END = 100, 200
-"""Characters of a long message that an error shows: of its beginning and of its end."""
+"""Numbers of characters of a long message that an error shows, from its beginning and its end."""
 
 
 class ScriptModel:
-    """A `ChatModel` that gives the first reply of a script that fits.
+    """A `ChatModel` that returns the first reply of a script that fits.
 
-    Requests are counted by case, so tests may run in any order and at once. Requests outside of any case are counted
-    together. A call costs nothing, and its tokens are unknown.
+    Requests are counted for each case, so tests may run in any order and in parallel. Requests outside of any case are
+    counted together. A call costs nothing, and its tokens are unknown.
 
     Args:
         name: the model's name, as in ``script:replies.toml``.
@@ -44,10 +44,10 @@ class ScriptModel:
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the script's reply; raise `ModelError` if the script says so, or has no reply that fits."""
         number = self._number()
-        role, asked = _last(messages)
-        reply = next((reply for reply in self._replies if reply.fits(asked, number)), None)
+        role, text = _last(messages)
+        reply = next((reply for reply in self._replies if reply.fits(text, number)), None)
         if reply is None:
-            raise ModelError("no_reply", self._no_reply(number, role, asked))
+            raise ModelError("no_reply", self._no_reply(number, role, text))
         if reply.error:
             raise ModelError(reply.error, f"{reply.where} raises {reply.error}")
         calls = (ToolCall(f"call{number:05}", reply.tool, reply.arguments),) if reply.tool else ()
@@ -55,14 +55,14 @@ class ScriptModel:
         return Completion(reply.text, Usage(cost_usd=0.0), reason, self.name, tool_calls=calls)
 
     def _number(self) -> int:
-        """Return the number of this request among those of its case, from 1."""
+        """Return the number of this request within its case, from 1."""
         meter = current(self._outside).meter  # each answer of a case has its own
         with self._lock:
             self._numbers[meter] = number = self._numbers.get(meter, 0) + 1
         return number
 
-    def _no_reply(self, number: int, role: str, asked: str) -> str:
-        message = f"the last {role} message is {_shown(asked)}" if role else "it has no user or tool message"
+    def _no_reply(self, number: int, role: str, text: str) -> str:
+        message = f"the last {role} message is {_quote(text)}" if role else "it has no user or tool message"
         return (
             f"{self.name} has no reply to request {number} of this case: {message}; "
             "add a [[reply]] that fits, or a last one without when and nth"
@@ -70,7 +70,7 @@ class ScriptModel:
 
 
 def _last(messages: Sequence[Message]) -> tuple[str, str]:
-    """Return role and text of the last message from the user or a tool; ("", "") without one."""
+    """Return role and text of the last message from the user or a tool; ("", "") if there is none."""
     for message in reversed(messages):
         if message.get("role") in ("user", "tool"):
             content = message.get("content")
@@ -79,8 +79,8 @@ def _last(messages: Sequence[Message]) -> tuple[str, str]:
     return "", ""
 
 
-def _shown(text: str) -> str:
-    """Return a text in quotes on one line, without the middle of a long one."""
+def _quote(text: str) -> str:
+    """Return a text in quotes on one line; of a long text only the beginning and the end."""
     if len(text) > _BEGINNING + _END:
         text = f"{text[:_BEGINNING]} ... {text[-_END:]}"
     return ascii_safe(repr(text))

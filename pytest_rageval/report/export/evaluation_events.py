@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.missed import missed
-from pytest_rageval.llm.secrets import redacted
+from pytest_rageval.llm.secrets import redact_json
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.trace.otel.notes import NO_EXPORTER, NO_TRACE, Notes
@@ -91,7 +91,7 @@ class EvaluationEvents:
         from opentelemetry.context import Context
 
         around = trace.set_span_in_context(trace.NonRecordingSpan(context), Context())
-        events = [redacted(dict(each)) for each in evaluations]
+        events = [redact_json(dict(each)) for each in evaluations]
         logs = get_logger_provider()
         if hasattr(logs, "add_log_record_processor") and _has_events():
             self._use(logs)

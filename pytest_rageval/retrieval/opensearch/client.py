@@ -14,7 +14,7 @@ from pytest_rageval.llm.client.retry import RetryPolicy, Tries
 from pytest_rageval.llm.client.session_calls import session_call
 from pytest_rageval.llm.client.usage_meter import Meter, current
 from pytest_rageval.llm.recordings.request import Request
-from pytest_rageval.llm.secrets import masked
+from pytest_rageval.llm.secrets import mask_json
 from pytest_rageval.retrieval.build_context import Network
 from pytest_rageval.retrieval.opensearch.faults import search_error
 from pytest_rageval.retrieval.opensearch.hits import Hit, has_text, hits_of
@@ -117,7 +117,7 @@ class IndexClient:
         return response
 
     async def _record(self, request: Request, body: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
-        response: dict[str, Any] = masked({"hits": await self._send(body)})
+        response: dict[str, Any] = mask_json({"hits": await self._send(body)})
         earlier = self._find(request, meter)  # of another case, which made the same search meanwhile
         if earlier is not None:
             return earlier

@@ -36,7 +36,7 @@ class _Build:
     def __call__(self, parts: RetrieverParts) -> Retriever:
         params, network = Params(parts.params), parts.network
         index = index_of(params)
-        sends = network.cassettes is None or network.cassettes.asks(KIND, index.label)
+        sends = network.cassettes is None or network.cassettes.may_ask(KIND, index.label)
         credentials = credentials_of(params, sends=sends)
         template = template_of(params, index, parts.folder)
         default = RetryPolicy()

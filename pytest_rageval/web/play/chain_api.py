@@ -18,7 +18,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.playing.chain_actions import ActionOrder, ChainText
 from pytest_rageval.hooks.playing.orders import AskOrder
-from pytest_rageval.llm.secrets import redacted
+from pytest_rageval.llm.secrets import redact_json
 from pytest_rageval.model.answer import Step
 from pytest_rageval.model.codec import encode_calls
 from pytest_rageval.model.derived_codec import encoder
@@ -75,8 +75,8 @@ class ChainApi:
             result = await asyncio.wrap_future(self._project.act(order, question, stop, _ignore))
         if prompts_only:
             texts = [list(each) for each in result.previews[-1].texts]
-            return JSONResponse(redacted({"texts": texts, "model": result.model}))
-        output = redacted(output_of(result.steps, name))
+            return JSONResponse(redact_json({"texts": texts, "model": result.model}))
+        output = redact_json(output_of(result.steps, name))
         if output and not result.error and fields.flag("draft"):
             names = [each.name for each in (await self._chain(chain, ())).chain.actions]
             self._board.put_chain(chain, lambda draft: draft.after(name, output, names))
@@ -85,7 +85,7 @@ class ChainApi:
             "steps": [encoder(Step)(step) for step in result.steps],
             "calls": encode_calls(result.calls),
         }
-        return JSONResponse(redacted({**plain, "error": result.error} if result.error else plain))
+        return JSONResponse(redact_json({**plain, "error": result.error} if result.error else plain))
 
     def _stopping(self, order: ActionOrder) -> AbstractContextManager[threading.Event]:
         """Return the stop event of an action; an action of a chain can only run once at a time."""

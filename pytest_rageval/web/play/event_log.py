@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_rageval.llm.secrets import redacted
+from pytest_rageval.llm.secrets import redact_json
 
 __all__ = ["EventLog", "LoggedEvent"]
 
@@ -31,7 +31,7 @@ class LoggedEvent:
     @property
     def text(self) -> str:
         """The event in the format of server-sent events; secrets of the environment are masked."""
-        data = json.dumps(redacted(dict(self.data)), ensure_ascii=True)
+        data = json.dumps(redact_json(dict(self.data)), ensure_ascii=True)
         return f"id: {self.id}\nevent: {self.name}\ndata: {data}\n\n"
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from pytest_rageval.engine.live_answer import LiveAnswer
 from pytest_rageval.generation.shrinking.reply import Reply, ignores_passages
-from pytest_rageval.llm.secrets import redacted
+from pytest_rageval.llm.secrets import redact_json
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.answer import Step, Usage
 from pytest_rageval.model.calls import Calls
@@ -176,7 +176,7 @@ def page_answer_in_run(case: Case, outcome: Outcome) -> PageAnswer:
 def mask_answer(answer: PageAnswer) -> PageAnswer:
     """Return an answer with the secrets of the environment masked in all its texts, as in results.json."""
     plain = encoder(PageAnswer)(answer)
-    masked = redacted(plain)
+    masked = redact_json(plain)
     result: PageAnswer = answer if masked is plain else decoder(PageAnswer)(masked)
     return result
 

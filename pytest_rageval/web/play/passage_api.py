@@ -14,7 +14,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import SettingError
 from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.hooks.playing.project import PlayProject
-from pytest_rageval.llm.secrets import redacted
+from pytest_rageval.llm.secrets import redact_json
 from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
 from pytest_rageval.web.play.reading import until_read
 from pytest_rageval.web.play.stop_signals import StopSignals
@@ -58,7 +58,7 @@ class PassageApi:
             {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page, "score": each.score}
             for each in ranking
         ]
-        return JSONResponse(redacted({"passages": passages}))
+        return JSONResponse(redact_json({"passages": passages}))
 
     async def shrink(self, request: Request) -> Response:
         """Search the smallest context that breaks a case, ``{case}``; the response has its passages."""
@@ -69,7 +69,7 @@ class PassageApi:
         with self._stops.running(self._project.case(name)[0], f"the search for {name}") as stop:
             shrunk = await asyncio.wrap_future(self._project.shrink(name, stop))
         if isinstance(shrunk, str):
-            raise SettingError(f"not shrunk: {redacted(shrunk)}")
+            raise SettingError(f"not shrunk: {redact_json(shrunk)}")
         return JSONResponse(_plain(name, shrunk))
 
     async def stop(self, request: Request) -> Response:
@@ -85,5 +85,5 @@ def _plain(name: str, shrunk: ShrinkResult) -> dict[str, Any]:
     passages = [each.passage for each in shrunk.context]
     records = [{"id": each.id, "title": each.title, "text": each.text, "role": each.role} for each in passages]
     lines = [line.strip() for line in shrunk_lines({name: shrunk}, texts=True)][1:]
-    masked: dict[str, Any] = redacted({"lines": lines, "passages": records})
+    masked: dict[str, Any] = redact_json({"lines": lines, "passages": records})
     return masked

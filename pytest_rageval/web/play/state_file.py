@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.folders import make_ignored, regular, whole_files
-from pytest_rageval.llm.secrets import redacted_json
+from pytest_rageval.llm.secrets import to_redacted_json
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.model.stored_json import parse_json
@@ -71,4 +71,4 @@ class StateFile:
 
 
 def _text(plain: Plain) -> str:
-    return redacted_json(plain)
+    return to_redacted_json(plain)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import DataError
-from pytest_rageval.llm.recordings.cassette import append, read, settle
+from pytest_rageval.llm.recordings.cassette import append, read, sort_records
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.llm.recordings.records import to_line
 from pytest_rageval.llm.recordings.request import Request
@@ -71,7 +71,7 @@ def test_recording_again_does_not_touch_the_file(mode: str, tmp_path: Path) -> N
     recorded(tmp_path, [3, 2, 1], mode)
     assert path.read_bytes() == before
     stamp = path.stat()
-    assert settle(path) == 0
+    assert sort_records(path) == 0
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (stamp.st_ino, stamp.st_mtime_ns)
     assert os.listdir(tmp_path) == [NAME]
 
@@ -121,7 +121,7 @@ def test_settling_takes_a_cut_line_away(tmp_path: Path) -> None:
     path = recorded(tmp_path, [1, 2])
     whole = path.read_bytes()
     path.write_bytes(whole + b'{"key": "abc')
-    assert settle(path) == 0
+    assert sort_records(path) == 0
     assert path.read_bytes() == whole
 
 
@@ -151,7 +151,7 @@ def test_a_malformed_line_is_named(bad: bytes, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"model-m\.jsonl:2: this line is no recording; take it out"):
         Cassettes(tmp_path).find(question(1))
     with pytest.raises(DataError, match=r"model-m\.jsonl:2"):
-        settle(path)
+        sort_records(path)
 
 
 def test_a_malformed_record_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_a_secret_in_a_reply_is_not_written(tmp_path: Path, monkeypatch: pytest.
 def test_records_not_to_keep_are_removed_and_an_empty_file_with_them(tmp_path: Path) -> None:
     path = recorded(tmp_path, [1, 2, 3])
     keys = [question(number).key for number in (1, 2, 3)]
-    assert settle(path, lambda key: key != keys[1]) == 1
+    assert sort_records(path, lambda key: key != keys[1]) == 1
     assert set(read(path)) == {keys[0], keys[2]}
-    assert settle(path, lambda key: False) == 2
+    assert sort_records(path, lambda key: False) == 2
     assert not path.exists()
-    assert settle(path, lambda key: False) == 0
+    assert sort_records(path, lambda key: False) == 0

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import ModelError, SettingError
-from pytest_rageval.llm.recordings.cassettes import MODES, Cassettes, existing
+from pytest_rageval.llm.recordings.cassettes import MODES, Cassettes, recording_files
 from pytest_rageval.llm.recordings.request import Request
 
 SYSTEM = {"role": "system", "content": "Answer briefly.\nSay nothing else."}
@@ -48,7 +48,7 @@ def found(cassettes: Cassettes, request: Request) -> str | None:
 def test_record_modes_mean_the_same_as_in_vcr(mode: str, old: str | None, new: str | None, folder: Path) -> None:
     cassettes = Cassettes(folder, mode)
     assert (found(cassettes, OLD), found(cassettes, NEW)) == (old, new)
-    assert cassettes.asks("model", "m") is (new is None)
+    assert cassettes.may_ask("model", "m") is (new is None)
 
 
 @pytest.mark.parametrize(("mode", "new"), [("none", "refused"), ("once", None), ("new_episodes", None), ("all", None)])
@@ -56,7 +56,7 @@ def test_a_model_without_a_file_is_asked_in_all_modes_but_none(mode: str, new: s
     cassettes = Cassettes(folder, mode)
     judged = ask("What is old?", kind="judge")
     assert found(cassettes, judged) == new
-    assert cassettes.asks("judge", "m") is (new is None)
+    assert cassettes.may_ask("judge", "m") is (new is None)
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "none"])
@@ -70,7 +70,7 @@ def test_a_call_is_recorded_over_only_in_all(mode: str, folder: Path) -> None:
 
 
 def test_once_goes_on_recording_what_its_session_began(tmp_path: Path) -> None:
-    there = existing(tmp_path)
+    there = recording_files(tmp_path)
     first = Cassettes(tmp_path, "once", there)
     assert first.find(OLD) is None
     first.record(OLD, {"text": "recorded"})
@@ -87,8 +87,8 @@ def test_once_goes_on_recording_what_its_session_began(tmp_path: Path) -> None:
 def test_the_files_of_a_folder_are_recordings_only(folder: Path) -> None:
     (folder / "README.md").write_text("ours")
     (folder / ".model-m.jsonl.part").write_text("left over")
-    assert existing(folder) == ("model-m.jsonl",)
-    assert existing(folder / "nowhere") == ()
+    assert recording_files(folder) == ("model-m.jsonl",)
+    assert recording_files(folder / "nowhere") == ()
 
 
 def test_replay_writes_nothing(folder: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pytest_rageval.errors import SettingError
 from pytest_rageval.llm.recordings.cassettes import file_name
 from pytest_rageval.llm.recordings.request import Request
-from pytest_rageval.llm.secrets import mask, masked
+from pytest_rageval.llm.secrets import mask, mask_json
 
 MESSAGES = [{"role": "user", "content": "Who wrote it?"}]
 SECRET = "sk-1234567890abcdef"  # noqa: S105 - of nobody
@@ -137,7 +137,7 @@ def test_a_variable_with_another_name_is_not_a_secret(monkeypatch: pytest.Monkey
 def test_a_secret_is_found_anywhere_in_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("X_SECRET", SECRET)
     value = {"a": [SECRET, 1, None, {SECRET: (f"<{SECRET}>", True)}]}
-    assert masked(value) == {"a": ["<X_SECRET>", 1, None, {"<X_SECRET>": ["<<X_SECRET>>", True]}]}
+    assert mask_json(value) == {"a": ["<X_SECRET>", 1, None, {"<X_SECRET>": ["<<X_SECRET>>", True]}]}
 
 
 def test_a_file_is_named_after_its_model() -> None:

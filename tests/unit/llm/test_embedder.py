@@ -159,7 +159,7 @@ def test_calls_from_several_loops_run_on_the_home_loop() -> None:
         return await make()
 
     loops: list[object] = []
-    model = embedder(Backend(), home=home)
+    model = embedder(Backend(), run_on_loop=home)
     ask(model, "a")
     ask(model, "b")
     assert len(loops) == 2

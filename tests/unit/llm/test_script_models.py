@@ -143,7 +143,11 @@ def test_no_reply_is_an_error_that_shows_a_long_request_in_short(tmp_path: Path)
 
 def test_a_script_has_a_price_of_0() -> None:
     prices = Prices("script:replies.toml")
-    assert (prices.cost(10, 10), prices.most(10, UNSET), prices.unbounded("rag_model_params", "")) == (0.0, 0.0, "")
+    assert (prices.cost(10, 10), prices.max_cost(10, UNSET), prices.budget_problem("rag_model_params", "")) == (
+        0.0,
+        0.0,
+        "",
+    )
 
 
 FAULTS = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_rageval.llm.secrets import mask, name_secrets, redact, redacted
+from pytest_rageval.llm.secrets import mask, name_secrets, redact, redact_json
 
 KEY = "sk-a+b(c)[d]*e?f.g-0123456789"
 
@@ -45,7 +45,7 @@ def test_a_secret_is_masked_in_every_spelling(text: str, wanted: str) -> None:
 )
 def test_addresses_and_shortened_secrets_are_masked_where_texts_are_written(text: str, wanted: str) -> None:
     assert redact(text) == wanted
-    assert redacted({text: [text, 1, None]}) == {wanted: [wanted, 1, None]}
+    assert redact_json({text: [text, 1, None]}) == {wanted: [wanted, 1, None]}
 
 
 def test_a_variable_named_in_the_ini_is_always_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.llm.http.exchange_values import Call
+from pytest_rageval.llm.http.http_messages import HttpRequest
 from pytest_rageval.llm.http.request_identity import request_of
 
 URL = "https://api.openai.com/v1/chat/completions"
@@ -16,7 +16,7 @@ URL = "https://api.openai.com/v1/chat/completions"
 
 def key(body: object = None, url: str = URL, kind: str = "application/json", method: str = "POST") -> str:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return request_of(Call(method, url, content, kind), "api.openai.com", 1).key
+    return request_of(HttpRequest(method, url, content, kind), "api.openai.com", 1).key
 
 
 def chat(text: str, **more: Any) -> dict[str, Any]:
@@ -93,13 +93,13 @@ def test_the_address_counts_without_secrets_and_order() -> None:
 
 def test_a_key_that_is_looked_up_is_another_request() -> None:
     def looked_up(name: str, text: str, host: str = "db.example") -> str:
-        return request_of(Call("GET", f"http://{host}/pages?{name}={text}"), host, 1).key
+        return request_of(HttpRequest("GET", f"http://{host}/pages?{name}={text}"), host, 1).key
 
     assert looked_up("key", "opening+hours") != looked_up("key", "prices")
     assert looked_up("token", "page2") != looked_up("token", "page3")
     assert looked_up("key", "sk-geheim0123456789") == looked_up("key", "AIzaOther9876543210")
     assert looked_up("key", "none", "www.googleapis.com") == looked_up("key", "other", "www.googleapis.com")
-    request = request_of(Call("GET", "http://db.example/pages?key=geheim"), "db.example", 1)
+    request = request_of(HttpRequest("GET", "http://db.example/pages?key=geheim"), "db.example", 1)
     assert "geheim" not in repr(request)
 
 
@@ -130,7 +130,7 @@ def test_other_bodies_count_as_text_or_by_their_digest() -> None:
 
 
 def test_no_secret_is_in_the_request() -> None:
-    call = Call("POST", f"{URL}?api-key=geheim1", json.dumps({"api_key": "geheim2", "q": "x"}).encode())
+    call = HttpRequest("POST", f"{URL}?api-key=geheim1", json.dumps({"api_key": "geheim2", "q": "x"}).encode())
     request = request_of(call, "api.openai.com", 1)
     assert "geheim" not in repr(request)
     assert request.params == {

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.llm.http.exchange_values import Call
-from pytest_rageval.llm.http.model_usage import ModelReply, is_whole, model_call_of, reply_to
+from pytest_rageval.llm.http.http_messages import HttpRequest
+from pytest_rageval.llm.http.model_usage import ModelReply, is_complete, model_call_of, reply_to
 from pytest_rageval.llm.http.price_table import PriceTable
 
 OPENAI = {
@@ -41,7 +41,7 @@ OLLAMA = {
 
 
 def read(path: str, reply: object, body: dict[str, Any] | None = None) -> ModelReply:
-    asked = model_call_of(Call("POST", f"https://host{path}", json.dumps(body or {"model": "m"}).encode()))
+    asked = model_call_of(HttpRequest("POST", f"https://host{path}", json.dumps(body or {"model": "m"}).encode()))
     assert asked is not None
     return reply_to(asked, reply if isinstance(reply, bytes) else json.dumps(reply).encode())
 
@@ -125,21 +125,21 @@ def test_an_error_with_status_200_is_not_an_answer(reply: object) -> None:
     ],
 )
 def test_a_stream_without_its_last_event_is_cut(path: str, end: object) -> None:
-    asked = model_call_of(Call("POST", f"https://host{path}", b'{"model": "m"}'))
+    asked = model_call_of(HttpRequest("POST", f"https://host{path}", b'{"model": "m"}'))
     first = {"choices": [{"delta": {"content": "Pa"}, "finish_reason": None}]}
-    assert not is_whole(asked, stream(first), ended=True)
-    assert is_whole(asked, stream(first, end), ended=False)  # clients stop reading at the last event
+    assert not is_complete(asked, stream(first), ended=True)
+    assert is_complete(asked, stream(first, end), ended=False)  # clients stop reading at the last event
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/v1/chat/completions"), ("POST", "/search"), ("POST", "/v1/files")]
 )
 def test_other_requests_ask_no_model(method: str, path: str) -> None:
-    assert model_call_of(Call(method, f"https://host{path}", b'{"model": "m"}')) is None
+    assert model_call_of(HttpRequest(method, f"https://host{path}", b'{"model": "m"}')) is None
 
 
 def test_prices_depend_on_the_name_of_the_model_and_on_cached_tokens() -> None:
-    call = Call("POST", "https://api.openai.com/v1/chat/completions", b'{"model": "gpt-4o-mini"}')
+    call = HttpRequest("POST", "https://api.openai.com/v1/chat/completions", b'{"model": "gpt-4o-mini"}')
     asked = model_call_of(call)
     assert asked is not None
     said = read("/v1/chat/completions", OPENAI)
@@ -147,6 +147,6 @@ def test_prices_depend_on_the_name_of_the_model_and_on_cached_tokens() -> None:
     assert cost == pytest.approx(6 * 0.15e-6 + 4 * 0.075e-6 + 2 * 0.6e-6)
     own = PriceTable({"openai/gpt-4o-mini": {"input_cost_per_token": 1.0, "output_cost_per_token": 2.0}})
     assert own.cost(asked, said, "api.openai.com") == 14
-    unknown = model_call_of(Call("POST", "https://host/v1/chat/completions", b'{"model": "my-own"}'))
+    unknown = model_call_of(HttpRequest("POST", "https://host/v1/chat/completions", b'{"model": "my-own"}'))
     assert unknown is not None
     assert PriceTable({}).cost(unknown, said, "host") is None

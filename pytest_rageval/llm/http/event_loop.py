@@ -1,4 +1,4 @@
-"""Whether the running code blocks an event loop."""
+"""Find out whether the running code would block an event loop by waiting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["on_event_loop"]
 
 
 def on_event_loop() -> bool:
-    """Return whether an event loop runs in this thread, so that waiting here would stop other requests."""
+    """Return whether an event loop runs in this thread; waiting here would then stop its other requests."""
     asyncio = sys.modules.get("asyncio")
     if asyncio is None:
         return False

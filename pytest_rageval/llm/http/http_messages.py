@@ -1,4 +1,4 @@
-"""A request and a reply, as every transport gives and takes them."""
+"""HTTP requests and replies, in the same form for every HTTP library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["Call", "Reply", "decoded", "json_of", "negotiable"]
+__all__ = ["HttpReply", "HttpRequest", "decompress", "json_of", "readable_encodings"]
 
 ENCODINGS = "gzip, deflate"
 """The compressions that this package reads."""
@@ -20,14 +20,14 @@ _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
-class Call:
-    """A request on its way.
+class HttpRequest:
+    """An HTTP request.
 
     Attributes:
-        method: in upper case.
-        url: the whole address.
-        body: its content.
-        content_type: the value of that header, "" if there is none.
+        method: such as "POST", in upper case.
+        url: the whole address, with its query.
+        body: the bytes that are sent.
+        content_type: the header ``content-type``; "" if there is none.
     """
 
     method: str
@@ -37,28 +37,28 @@ class Call:
 
     @property
     def path(self) -> str:
-        """The path of its address."""
+        """The path of the address."""
         return urlsplit(self.url).path or "/"
 
     @cached_property
     def content(self) -> bytes:
-        """Its body without gzip, which writes the time into it."""
-        return (decoded(self.body, "gzip") or self.body) if self.body[:2] == _GZIP else self.body
+        """The body without gzip compression: the compressed bytes contain the time, so they always differ."""
+        return (decompress(self.body, "gzip") or self.body) if self.body[:2] == _GZIP else self.body
 
     @cached_property
     def json(self) -> Any:
-        """Its JSON; None if it has none."""
+        """The body as a JSON value; None if it is not JSON."""
         return json_of(self.content)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What a server replied.
+class HttpReply:
+    """An HTTP reply.
 
     Attributes:
-        status: such as 200.
-        headers: names in lower case -> values.
-        chunks: its content, in the pieces to pass on.
+        status: the status code, such as 200.
+        headers: name in lower case -> value.
+        chunks: the body, in the chunks of the stream; a single chunk without a stream.
     """
 
     status: int
@@ -67,30 +67,30 @@ class Reply:
 
     @property
     def body(self) -> bytes:
-        """Its content."""
+        """The whole body."""
         return b"".join(self.chunks)
 
     @property
     def content_type(self) -> str:
-        """The media type of its content, in lower case."""
+        """The media type of the body, in lower case, without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
     def is_json(self) -> bool:
-        """Whether its content is one JSON value, which a client reads as a whole."""
+        """Whether the body is one JSON value, which clients read as a whole."""
         return self.content_type == "application/json" or self.content_type.endswith("+json")
 
 
 def json_of(body: bytes) -> Any:
-    """Return a JSON value; None if the content is none."""
+    """Return the JSON value of a body; None if it is not JSON."""
     try:
-        return json.loads(body, parse_constant=_no_number) if body.strip() else None
+        return json.loads(body, parse_constant=_refuse_constant) if body.strip() else None
     except (ValueError, RecursionError):
         return None
 
 
-def decoded(body: bytes, encoding: str) -> bytes | None:
-    """Return a body without its compression; None if it cannot be read."""
+def decompress(body: bytes, encoding: str) -> bytes | None:
+    """Return a decompressed body; None if the compression is unknown or the body is damaged."""
     try:
         if encoding in ("", "identity"):
             return body
@@ -103,12 +103,12 @@ def decoded(body: bytes, encoding: str) -> bytes | None:
     return None
 
 
-def negotiable(accept_encoding: str | None) -> str | None:
-    """Return the header ``accept-encoding`` to send: a reply in another compression could not be read here."""
+def readable_encodings(accept_encoding: str | None) -> str | None:
+    """Return the header ``accept-encoding`` to send, limited to the compressions that this package reads."""
     if accept_encoding is None or not any(name in accept_encoding for name in ("br", "zstd", "*")):
         return accept_encoding
     return ENCODINGS
 
 
-def _no_number(constant: str) -> float:
+def _refuse_constant(constant: str) -> float:
     raise ValueError(constant)
