@@ -69,8 +69,8 @@ class SystemAnswerer:
         budget: counts the costs that answers report; None if each model call is counted when it is made.
         origin: identifies the system's fixtures and options, equal in all processes; if it is "", nothing is written
             to the journal.
-        answers: the number of its answers.
-        seen: whether any of its model calls was recorded, replayed or charged.
+        n_answers: the number of its answers.
+        calls_seen: whether any of its model calls was recorded, replayed or charged.
     """
 
     def __init__(
@@ -89,8 +89,8 @@ class SystemAnswerer:
         self.light = light
         self.budget = budget
         self.origin = origin
-        self.answers = 0
-        self.seen = False
+        self.n_answers = 0
+        self.calls_seen = False
         self._journaled = bool(origin) and not light  # the embedded reader costs nothing
         self._loop = loop
         self._bound = bound
@@ -185,7 +185,7 @@ class SystemAnswerer:
             with collecting() as collector, case_span(case.id, self.name, collector), running_case():
                 yield collector
             _raise_refusal(meter)
-            self.answers += 1
+            self.n_answers += 1
         except RefusedCallError as refusal:
             raise _refused(refusal.error, self.name, case) from None
         except (CaseError, SystemContractError):
@@ -199,7 +199,7 @@ class SystemAnswerer:
             message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise error_with_steps("cancelled" if cancelled else "system_error", message, collector) from error
         finally:
-            self.seen = self.seen or (meter.calls, meter.keys) != before
+            self.calls_seen = self.calls_seen or (meter.calls, meter.keys) != before
             CASE_IDS.reset(outer)
             CASE_ENVIRONMENT.reset(around)
 

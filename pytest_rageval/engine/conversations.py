@@ -23,11 +23,19 @@ class ConversationAnswerer(Protocol):
     """Answers a turn; its history has the system's own answers to the earlier turns."""
 
     def __call__(self, case: Case, /) -> tuple[Case, Answer]:
-        """Return a case with its history, and its answer; call the system in this thread; raise `CaseError`."""
+        """Return a case with its history, and its answer; call the system in this thread.
+
+        Raises:
+            CaseError: the system fails.
+        """
         ...
 
     async def ahead(self, case: Case, /) -> tuple[Case, Answer]:
-        """Return a case with its history, and its answer; call the system on the event loop; raise `CaseError`."""
+        """Return a case with its history, and its answer; call the system on the event loop.
+
+        Raises:
+            CaseError: the system fails.
+        """
         ...
 
 

@@ -17,7 +17,7 @@ class UnansweredError(CaseError):
     """A run ended without an answer that may be scored.
 
     Attributes:
-        answer: an answer without text; its trace has the steps before the error, for reports.
+        answer: an answer whose trace has the steps before the error, for reports; never scored.
     """
 
     def __init__(self, kind: str, message: str, answer: Answer) -> None:

@@ -14,7 +14,7 @@ from pytest_rageval.model.protocols import Retriever
 
 if TYPE_CHECKING:
     from pytest_rageval.errors import ModelError
-    from pytest_rageval.llm.client.asker import LoopRunner
+    from pytest_rageval.llm.client.base_client import LoopRunner
     from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.retrieval.index_store import IndexStore
 

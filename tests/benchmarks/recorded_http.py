@@ -24,8 +24,8 @@ from measuring import table
 
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.llm.http.hosts import Hosts
+from pytest_rageval.llm.http.http_recorder import HttpRecorder
 from pytest_rageval.llm.http.patches import Patches
-from pytest_rageval.llm.http.recorder import Recorder
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.trace.collector import collecting
 
@@ -50,7 +50,7 @@ def served() -> Iterator[str]:
 def session(folder: Path, mode: str) -> Iterator[None]:
     """Record or replay inside the block, in one case."""
     cassettes = Cassettes(folder, mode)
-    patches = Patches(Recorder(Hosts.parse(["127.0.0.1:*"], "rag_record_http"), cassettes))
+    patches = Patches(HttpRecorder(Hosts.parse(["127.0.0.1:*"], "rag_record_http"), cassettes))
     patches.install()
     outer = SCOPE.set(Scope(Meter()))
     try:

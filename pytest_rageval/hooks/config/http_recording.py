@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.llm.http.hosts import Hosts
+from pytest_rageval.llm.http.http_recorder import HttpRecorder
 from pytest_rageval.llm.http.patches import Patches
 from pytest_rageval.llm.http.price_table import PriceTable
 from pytest_rageval.llm.http.proxy import Proxy
-from pytest_rageval.llm.http.recorder import Recorder
 from pytest_rageval.llm.http.spending import Spending
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class HttpRecording:
     def __init__(self, options: Options, cassettes: Cassettes | None, budget: Budget | None, outside: Meter) -> None:
         own = {str(each.name): each.params for each in (options.model, options.judge, options.embedder)}
         spending = Spending(PriceTable(own), budget, partial=options.budget_partial)
-        self.recorder = recorder = Recorder(options.record_http or Hosts.none(), cassettes, spending, outside)
+        self.recorder = recorder = HttpRecorder(options.record_http or Hosts.none(), cassettes, spending, outside)
         self._upstream = (os.environ.get(VARIABLE) or OPENAI) if options.proxy else None
         self._patches = None if options.record_http is None else Patches(recorder)
         self._proxy = None if self._upstream is None else Proxy(recorder, self._upstream)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.config.model_costs import MaxCost
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.llm.budget import Budget
-    from pytest_rageval.llm.client.asker import Asker
+    from pytest_rageval.llm.client.base_client import BaseClient
     from pytest_rageval.llm.client.clients import Client, Embedder
     from pytest_rageval.llm.client.rate_limiter import Limiter
     from pytest_rageval.llm.recordings.cassettes import Cassettes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ASYNC_DEFAULT", "KINDS", "Models"]
 
-A = TypeVar("A", bound="Asker[Any, Any]")
+A = TypeVar("A", bound="BaseClient[Any, Any]")
 
 ASYNC_DEFAULT = 16
 """Default number of concurrent answers in a process, for async systems and models."""
@@ -71,7 +71,7 @@ class Models:
         self.scripts = Scripts(options)
         self.outside = Meter()
         self.others: dict[str, None] = {}
-        self._clients: dict[object, Asker[Any, Any]] = {}
+        self._clients: dict[object, BaseClient[Any, Any]] = {}
         self._limiters: list[Limiter] = []
         self._searches: list[SearchClient] = []
 

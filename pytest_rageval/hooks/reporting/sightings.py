@@ -28,8 +28,8 @@ def sightings_of(config: pytest.Config) -> Sightings:
         return Sightings()
     answers: Counter[str] = Counter()
     for system in collected.runtime.systems:
-        answers[system.name] += system.answers
-    seen = tuple(dict.fromkeys(system.name for system in collected.runtime.systems if system.seen))
+        answers[system.name] += system.n_answers
+    seen = tuple(dict.fromkeys(system.name for system in collected.runtime.systems if system.calls_seen))
     http = collected.models.http
     if http is None:
         return Sightings(answers=dict(answers), seen=seen)

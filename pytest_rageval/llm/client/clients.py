@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.backends.faults import no_longest
-from pytest_rageval.llm.client.asker import Asker
+from pytest_rageval.llm.client.base_client import BaseClient
 from pytest_rageval.llm.client.completions import completion_from_record, completion_record, cut_at_stop, mask_secrets
 from pytest_rageval.llm.client.empty_replies import raise_if_empty
 from pytest_rageval.model.answer import Usage
@@ -16,8 +16,8 @@ from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel, Emb
 __all__ = ["Client", "Embedder"]
 
 
-class Client(Asker[ChatModel, Completion]):
-    """A `ChatModel` with replay, limits, retries, recording and charging; see `Asker`.
+class Client(BaseClient[ChatModel, Completion]):
+    """A `ChatModel` with replay, limits, retries, recording and charging; see `BaseClient`.
 
     Its kind is "model" or "judge".
     """
@@ -69,8 +69,8 @@ class Client(Asker[ChatModel, Completion]):
         return max_usd, "" if limit else longest
 
 
-class Embedder(Asker[EmbeddingModel, Embeddings]):
-    """An `EmbeddingModel` with replay, limits, retries, recording and charging; see `Asker`."""
+class Embedder(BaseClient[EmbeddingModel, Embeddings]):
+    """An `EmbeddingModel` with replay, limits, retries, recording and charging; see `BaseClient`."""
 
     KIND = "embedding"
     METHOD = "embed(texts, **params)"

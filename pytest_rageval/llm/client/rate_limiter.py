@@ -17,17 +17,17 @@ GAIN = 1 / 8
 class Limiter:
     """Assigns slots for requests on one event loop, in the order of the calls; retries keep the place of their call.
 
-    There are ``most`` slots at first. If a request is refused as ``rate_limited``, the limit falls by the share of
-    refusals among the latest requests (a moving average). So many refusals lower the limit fast, and a single one
-    hardly. An answered request adds 1/n of a slot if there are n slots. Other failures change nothing.
+    There are ``max_in_flight`` slots at first. If a request is refused as ``rate_limited``, the limit falls by the
+    share of refusals among the latest requests (a moving average). So many refusals lower the limit fast, and a single
+    one hardly. An answered request adds 1/n of a slot if there are n slots. Other failures change nothing.
 
     Args:
-        most: the largest number of requests in flight, at least 1.
+        max_in_flight: the maximum number of requests in flight, at least 1.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = float(most)
-        self._bound = self._most
+    def __init__(self, max_in_flight: int) -> None:
+        self._max_in_flight = float(max_in_flight)
+        self._bound = self._max_in_flight
         self._refusals = 0.0
         self._in_flight = 0
         self._is_scheduled = False
@@ -37,7 +37,7 @@ class Limiter:
 
     @property
     def bound(self) -> float:
-        """The current limit in ``1..most``; only its whole part counts."""
+        """The current limit in ``1..max_in_flight``; only its whole part counts."""
         return self._bound
 
     @property
@@ -100,7 +100,7 @@ class Limiter:
     def _learn(self, *, refused: bool) -> None:
         self._refusals += GAIN * (refused - self._refusals)
         change = -self._refusals if refused else 1 / self._bound
-        self._bound = min(max(self._bound + change, 1.0), self._most)
+        self._bound = min(max(self._bound + change, 1.0), self._max_in_flight)
 
 
 class Turn:

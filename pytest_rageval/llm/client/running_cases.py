@@ -8,7 +8,7 @@ from pytest_rageval.errors import RagEvalError
 from pytest_rageval.llm.client.usage_meter import Scope, current
 from pytest_rageval.trace.collector import Collector, current_collector
 
-__all__ = ["RunningCase", "is_running", "refuse_running_cases", "running_case", "running_cases"]
+__all__ = ["RunningCase", "is_running", "note_refused_request", "running_case", "running_cases"]
 
 RunningCase = tuple[Scope, Collector | None]
 
@@ -41,7 +41,7 @@ def is_running(scope: Scope) -> bool:
     return any(running.meter is scope.meter for running, _ in running_cases())
 
 
-def refuse_running_cases(error: RagEvalError) -> None:
+def note_refused_request(error: RagEvalError) -> None:
     """Note a refused request in each running case, because a thread without a case may have sent it for any of them.
 
     Do nothing in the main thread: without a case it runs a plain test, whose requests belong to no case.

@@ -15,7 +15,7 @@ from pytest_rageval.llm.http.http_messages import HttpReply, HttpRequest, readab
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.http.exchange import Exchange
-    from pytest_rageval.llm.http.recorder import Recorder
+    from pytest_rageval.llm.http.http_recorder import HttpRecorder
 
 __all__ = ["wrappers"]
 
@@ -24,12 +24,12 @@ _pump_tasks: set[asyncio.Task[None]] = set()
 """Tasks that pass streams on; the loop itself keeps only weak references to tasks."""
 
 
-def wrappers(client: Any, recorder: Recorder) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
+def wrappers(client: Any, recorder: HttpRecorder) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
     """Yield class, method and wrapper. A request with all its redirects is one exchange."""
     yield client.ClientSession, "_request", partial(_request, recorder)
 
 
-def _request(recorder: Recorder, send: Any) -> Any:
+def _request(recorder: HttpRecorder, send: Any) -> Any:
     @wraps(send)
     async def request(self: Any, method: str, str_or_url: Any, **kwargs: Any) -> Any:
         url = self._build_url(str_or_url)

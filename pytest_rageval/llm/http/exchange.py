@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import ModelError, RagEvalError
-from pytest_rageval.llm.client.running_cases import refuse_running_cases
+from pytest_rageval.llm.client.running_cases import note_refused_request
 from pytest_rageval.llm.client.usage_meter import RefusedCallError, Scope
 from pytest_rageval.llm.http.completion_step import completion_step
 from pytest_rageval.llm.http.http_messages import HttpReply, HttpRequest
@@ -87,7 +87,7 @@ class Exchange:
             self._unclaim()
             self._scope.meter.refuse(error)
             if not self.has_case:
-                refuse_running_cases(error)
+                note_refused_request(error)
             raise RefusedCallError(error) from None
         except BaseException:
             self._unclaim()

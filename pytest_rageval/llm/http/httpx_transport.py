@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_rageval.llm.http.exchange import Exchange
-    from pytest_rageval.llm.http.recorder import Recorder
+    from pytest_rageval.llm.http.http_recorder import HttpRecorder
 
     Wrapper = Callable[[Any], Any]
 
 __all__ = ["wrappers"]
 
 
-def wrappers(httpx: Any, recorder: Recorder) -> Iterator[tuple[type, str, Wrapper]]:
+def wrappers(httpx: Any, recorder: HttpRecorder) -> Iterator[tuple[type, str, Wrapper]]:
     """Yield class, method and wrapper of the innermost transports, which mounts, proxies and other transports call."""
     streams = _streams(httpx)
     yield httpx.HTTPTransport, "handle_request", partial(_sync, httpx, streams, recorder)
     yield httpx.AsyncHTTPTransport, "handle_async_request", partial(_async, httpx, streams, recorder)
 
 
-def _sync(httpx: Any, streams: _Streams, recorder: Recorder, send: Any) -> Any:
+def _sync(httpx: Any, streams: _Streams, recorder: HttpRecorder, send: Any) -> Any:
     @wraps(send)
     def handle_request(self: Any, request: Any) -> Any:
         if not recorder.handles(str(request.url)):
@@ -54,7 +54,7 @@ def _sync(httpx: Any, streams: _Streams, recorder: Recorder, send: Any) -> Any:
     return handle_request
 
 
-def _async(httpx: Any, streams: _Streams, recorder: Recorder, send: Any) -> Any:
+def _async(httpx: Any, streams: _Streams, recorder: HttpRecorder, send: Any) -> Any:
     @wraps(send)
     async def handle_async_request(self: Any, request: Any) -> Any:
         if not recorder.handles(str(request.url)):

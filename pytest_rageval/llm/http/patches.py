@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_rageval.llm.http.recorder import Recorder
+    from pytest_rageval.llm.http.http_recorder import HttpRecorder
 
 __all__ = ["TRANSPORTS", "Patches"]
 
@@ -31,7 +31,7 @@ class Patches(MetaPathFinder):
     A library that is not imported yet is wrapped as soon as something imports it; this class imports none.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: HttpRecorder) -> None:
         self._recorder = recorder
         self._undo: list[tuple[type, str, Any]] = []
         self._searching: set[str] = set()

@@ -17,7 +17,7 @@ from pytest_rageval.llm.client.session_calls import session_call
 from pytest_rageval.llm.client.usage_meter import SCOPE, RefusedCallError
 from pytest_rageval.llm.http.exchange import Exchange
 from pytest_rageval.llm.http.http_messages import HttpReply, HttpRequest
-from pytest_rageval.llm.http.recorder import Recorder
+from pytest_rageval.llm.http.http_recorder import HttpRecorder
 
 __all__ = ["Proxy"]
 
@@ -44,7 +44,7 @@ class Proxy:
         shared: the number of calls that came while several cases ran.
     """
 
-    def __init__(self, recorder: Recorder, upstream: str) -> None:
+    def __init__(self, recorder: HttpRecorder, upstream: str) -> None:
         self.recorder = recorder
         self.upstream = upstream.rstrip("/")
         self.address = ""

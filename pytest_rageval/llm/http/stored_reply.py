@@ -18,7 +18,7 @@ STORED_HEADERS = ("content-type", "location", "openai-version", "request-id", "x
 """Headers that clients read; other headers may contain keys, cookies or values that change with each reply."""
 
 _NOT_FOUND = (404, 410)
-"""Statuses that are a valid answer to the request of a page."""
+"""Statuses that are a valid answer to a request for a page."""
 
 _EVENT_END = re.compile(r"(?<=\n\n)|(?<=\r\n\r\n)|(?<=\r\r)")
 _LINE_END = re.compile(r"(?<=\n)")

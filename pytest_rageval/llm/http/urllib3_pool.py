@@ -14,19 +14,19 @@ from pytest_rageval.llm.http.http_messages import HttpReply, HttpRequest, readab
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.http.exchange import Exchange
-    from pytest_rageval.llm.http.recorder import Recorder
+    from pytest_rageval.llm.http.http_recorder import HttpRecorder
 
 __all__ = ["wrappers"]
 
 _FRAMING = ("transfer-encoding", "content-length")
 
 
-def wrappers(pools: Any, recorder: Recorder) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
+def wrappers(pools: Any, recorder: HttpRecorder) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
     """Yield class, method and wrapper. The pools for HTTPS inherit the method."""
     yield pools.HTTPConnectionPool, "urlopen", partial(_urlopen, recorder)
 
 
-def _urlopen(recorder: Recorder, send: Any) -> Any:
+def _urlopen(recorder: HttpRecorder, send: Any) -> Any:
     @wraps(send)
     def urlopen(
         self: Any, method: str, url: str, body: Any = None, headers: Any = None, *rest: Any, **kwargs: Any

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.llm.client.usage_meter import charge, current
-from pytest_rageval.llm.recorded_functions.collected_steps import collect_separately, plain_steps, replay_steps
 from pytest_rageval.llm.recorded_functions.dependencies import Dependencies, calling_file
+from pytest_rageval.llm.recorded_functions.step_recordings import collect_separately, plain_steps, replay_steps
 from pytest_rageval.llm.recorded_functions.tagged_json import decode, encode
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.model.answer import Answer

@@ -150,8 +150,7 @@ def test_a_session_of_one_plain_system_loads_nothing_of_what_it_does_not_use(fol
     assert "pytest_rageval.report.files.results_json" in used
     unused = (
         "environments.environment", "corpora.chunking", "text.refusals_en", "engine.inputs.table",
-        "engine.planned_calls",
-        "engine.recorded_answers", "analysis.systems.matching", "report.export.markdown",
+        "engine.planned_calls", "engine.recorded_answers", "analysis.systems.matching", "report.export.markdown",
         "retrieval.adapt_retriever", "systems.naive", "metrics.rankings.evidence",
     )  # fmt: skip
     assert not used.intersection(["asyncio", *HEAVY, *(f"pytest_rageval.{name}" for name in unused)])

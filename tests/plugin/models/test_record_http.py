@@ -13,9 +13,9 @@ from support.servers.openai_server import OpenAIServer
 from support.servers.provider_server import ProviderServer
 
 import pytest_rageval.llm.http.aiohttp_session
+import pytest_rageval.llm.http.http_recorder
 import pytest_rageval.llm.http.httpx_transport
 import pytest_rageval.llm.http.patches
-import pytest_rageval.llm.http.recorder
 import pytest_rageval.llm.http.urllib3_pool  # noqa: F401
 
 FILE = "cassettes/http-127.0.0.1.jsonl"

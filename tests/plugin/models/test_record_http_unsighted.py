@@ -9,10 +9,6 @@ from support.projects.model_projects import loaded, numbered  # noqa: F401
 from support.projects.rag_project import Project
 from support.servers.provider_server import ProviderServer
 
-import pytest_rageval.llm.http.httpx_transport
-import pytest_rageval.llm.http.patches
-import pytest_rageval.llm.http.recorder  # noqa: F401
-
 SYSTEM = """
     import httpx
     import json

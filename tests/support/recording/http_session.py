@@ -10,9 +10,9 @@ from pathlib import Path
 from pytest_rageval.llm.budget import Budget
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.llm.http.hosts import Hosts
+from pytest_rageval.llm.http.http_recorder import HttpRecorder
 from pytest_rageval.llm.http.patches import Patches
 from pytest_rageval.llm.http.price_table import PriceTable
-from pytest_rageval.llm.http.recorder import Recorder
 from pytest_rageval.llm.http.spending import Spending
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.model.answer import Step
@@ -43,7 +43,7 @@ def recording(
     cassettes = None if mode is None else Cassettes(folder, mode)
     spending = Spending(PriceTable({}), budget, partial=partial)
     names = Hosts.parse(hosts or ("127.0.0.1:*",), "rag_record_http")
-    patches = Patches(Recorder(names, cassettes, spending, seen.outside))
+    patches = Patches(HttpRecorder(names, cassettes, spending, seen.outside))
     patches.install()
     try:
         yield seen

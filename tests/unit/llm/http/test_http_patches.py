@@ -13,10 +13,10 @@ SCRIPT = """
     import sys
     from pytest_rageval.llm.http.hosts import Hosts
     from pytest_rageval.llm.http.patches import Patches
-    from pytest_rageval.llm.http.recorder import Recorder
+    from pytest_rageval.llm.http.http_recorder import HttpRecorder
 
     watched = {"httpx", "httpx2", "urllib3", "aiohttp"}
-    patches = Patches(Recorder(Hosts.parse(["127.0.0.1:*"], "rag_record_http")))
+    patches = Patches(HttpRecorder(Hosts.parse(["127.0.0.1:*"], "rag_record_http")))
     patches.install()
     assert not watched & set(sys.modules), watched & set(sys.modules)
     import NAME

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.reply_cache import ReplyCache
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
-__all__ = ["Asker", "LoopRunner"]
+__all__ = ["BaseClient", "LoopRunner"]
 
 B = TypeVar("B")
 R = TypeVar("R", Completion, Embeddings)
@@ -41,7 +41,7 @@ _NO_PARAMS: Mapping[str, object] = MappingProxyType({})
 _FREE = Usage(0, 0, 0.0)
 
 
-class Asker(ABC, Generic[B, R]):
+class BaseClient(ABC, Generic[B, R]):
     """Replays a recorded reply or asks the backend, and charges the caller's scope.
 
     A call counts once, with all its requests. Its cost is that of its reply: providers usually do not bill failed

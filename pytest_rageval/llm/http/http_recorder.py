@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.running_cases import RunningCase
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
-__all__ = ["Recorder"]
+__all__ = ["HttpRecorder"]
 
 
-class Recorder:
+class HttpRecorder:
     """Records, replays and charges the requests to listed hosts; threads and event loops may share it.
 
     Args:
