@@ -77,7 +77,7 @@ class Budget:
                 if totals != before:
                     since, before = monotonic(), totals
                 if not self._n_reserved and monotonic() - since > PATIENCE_S:
-                    raise self._refuse(max_usd, totals)
+                    raise self._make_refusal(max_usd, totals)
                 self._settled.clear()
                 look = asyncio.get_running_loop().call_later(LOOK_S, self._settled.set)
                 try:  # wait_for of Python 3.11 and older may swallow a cancellation
@@ -92,7 +92,7 @@ class Budget:
         """
         totals = self._try_reserve(max_usd)
         if totals is not None and last:
-            raise self._refuse(max_usd, totals)
+            raise self._make_refusal(max_usd, totals)
         return totals is None
 
     def settle(self, max_usd: float, spent_usd: float) -> None:
@@ -137,10 +137,10 @@ class Budget:
                 self._n_reserved += 1
                 return None
         if after > self.limit_usd:
-            raise self._refuse(max_usd, totals)
+            raise self._make_refusal(max_usd, totals)
         return totals
 
-    def _refuse(self, max_usd: float, totals: Mapping[str, float]) -> ModelError:
+    def _make_refusal(self, max_usd: float, totals: Mapping[str, float]) -> ModelError:
         self._refusal = (
             f"the budget of ${self.limit_usd:,.6g} would be passed by a call that may cost ${max_usd:,.6g}, "
             f"with ${totals['spent']:,.6g} spent and ${totals['reserved']:,.6g} reserved for calls in flight; {MORE}"
