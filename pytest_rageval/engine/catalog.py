@@ -1,4 +1,4 @@
-"""The registries of a session: built-in and user-defined metrics, systems, judges and formats."""
+"""The registries of a session: built-in and users' metrics, systems, judges and formats."""
 
 from __future__ import annotations
 

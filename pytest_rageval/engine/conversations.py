@@ -1,4 +1,4 @@
-"""Answer the turns of a conversation; the history has the system's own answers, not the gold ones."""
+"""Answer the turns of a conversation, with the system's own answers as their history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnose the answer of a task from its scores, and score the metrics that read the diagnosis."""
+"""Diagnose an answer from its scores, and score the metrics that read the diagnosis."""
 
 from __future__ import annotations
 

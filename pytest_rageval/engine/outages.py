@@ -1,4 +1,4 @@
-"""Errors of a case that keep its trace: outages that the trace reports, and exceptions of a system."""
+"""Errors that keep the trace of a case: outages in the trace, exceptions of the system."""
 
 from __future__ import annotations
 

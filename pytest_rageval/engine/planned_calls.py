@@ -1,4 +1,4 @@
-"""The calls that a task would make, planned before it runs, and the models that they would ask."""
+"""The calls that a task would make, planned before it runs, and the models for them."""
 
 from __future__ import annotations
 

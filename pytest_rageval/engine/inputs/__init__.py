@@ -1,4 +1,4 @@
-"""Scoring inputs: what metrics read in addition to a case and its answer; `table` lists them."""
+"""Scoring inputs: what metrics read in addition to a case and its answer; see `table`."""
 
 from __future__ import annotations
 

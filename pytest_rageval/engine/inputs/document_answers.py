@@ -1,4 +1,4 @@
-"""The scoring input ``labels``: scores of the system's answers from single documents, as in eRAG."""
+"""The scoring input ``labels``: scores of answers from single documents, as in eRAG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scoring input ``verdicts``: the verdict of each judge, or of the panel that votes instead of it."""
+"""The scoring input ``verdicts``: the verdicts of judges, or of panels that replace them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load OpenAI's tokenizers from litellm's files, without network, cache folder or environment."""
+"""Load OpenAI's tokenizers from litellm's files, without network or cache folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convert completions to and from recordings, mask secrets in them, and cut them at stop sequences."""
+"""Convert completions to recordings and back, mask secrets, and cut at stop sequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cache replies in memory, so that identical requests are sent once, also without recordings."""
+"""Cache replies in memory, to send identical requests once, also without recordings."""
 
 from __future__ import annotations
 

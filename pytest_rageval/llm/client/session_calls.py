@@ -1,4 +1,4 @@
-"""Mark requests of the session's models, so that they are not recorded again as HTTP requests."""
+"""Mark requests of the session's models, to not record them again as HTTP requests."""
 
 from __future__ import annotations
 

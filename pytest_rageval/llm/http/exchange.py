@@ -1,4 +1,4 @@
-"""One HTTP request to a host of ``rag_record_http``, and its reply: replayed, or sent and recorded."""
+"""One HTTP request to a listed host and its reply: replayed, or sent and recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replay the replies to HTTP requests of listed hosts, or send the requests and record the replies."""
+"""Replay the replies to requests of listed hosts, or send the requests and record them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parse model calls: the model and prompt of a request; text, tool calls and tokens of a reply."""
+"""Parse model calls: model and prompt of a request; text, tool calls, tokens of a reply."""
 
 from __future__ import annotations
 

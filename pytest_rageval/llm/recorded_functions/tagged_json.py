@@ -1,4 +1,4 @@
-"""Encode and decode arguments and results as JSON; a tag names the type of values that are no JSON."""
+"""Encode arguments and results as JSON, with tags for other types; decode them."""
 
 from __future__ import annotations
 
