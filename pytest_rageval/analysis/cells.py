@@ -11,7 +11,7 @@ from pytest_rageval.analysis.clusters import mean_over, over_units, pairs_of
 from pytest_rageval.analysis.corrected_cases import LabelsUsed, corrected_cases
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.units import units_of_outcomes
-from pytest_rageval.analysis.usage import USED, amount, answered, used
+from pytest_rageval.analysis.usage import USAGE_FIELDS, outcomes_with_answer, summarize_usage, usage_value
 from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import Bounds
@@ -58,11 +58,11 @@ def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
     The error rate is over all outcomes that ended. The metric ``n`` counts the scored outcomes; it is unknown, not 0,
     if nothing was scored. Usage is over all outcomes with an answer.
     """
-    if metric in USED:
-        answers = answered(outcomes)
-        values = [value for outcome in answers if (value := used(metric, outcome)) is not None]
+    if metric in USAGE_FIELDS:
+        answers = outcomes_with_answer(outcomes)
+        values = [value for outcome in answers if (value := usage_value(metric, outcome)) is not None]
         unknown = len(answers) - len(values)
-        return Cell(amount(metric, values, unknown), len(values), unknown, None)
+        return Cell(summarize_usage(metric, values, unknown), len(values), unknown, None)
     if corrects(metric):
         return _corrected(metric, outcomes)
     if metric == "n":

@@ -11,7 +11,7 @@ from pytest_rageval.analysis.units import Units, are_separate, units_of_outcomes
 from pytest_rageval.model.facets import KNEW, OF_SYSTEMS
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["REPEAT", "by_case", "case_names", "mean_over", "over_units", "pairs_of", "repeated"]
+__all__ = ["REPEAT", "by_case", "case_names", "has_repeats", "mean_over", "over_units", "pairs_of"]
 
 REPEAT = "repeat"
 """The facet that numbers the repeats of a case, from "1"; absent if each case runs once."""
@@ -25,7 +25,7 @@ REALISED = "_realised"
 Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 
 
-def repeated(outcomes: Sequence[Outcome]) -> bool:
+def has_repeats(outcomes: Sequence[Outcome]) -> bool:
     """Return whether the session of the outcomes repeats its cases; each outcome then is a repeat."""
     return bool(outcomes) and REPEAT in outcomes[0].facets
 
@@ -51,7 +51,7 @@ def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, bi
 
     The interval is over independent units, see `pytest_rageval.analysis.units`.
     """
-    if not repeated(outcomes):
+    if not has_repeats(outcomes):
         single = [value for value in values if value is not None]
         known = (
             outcomes

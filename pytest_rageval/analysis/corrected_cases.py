@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Annotated, Literal
 
-from pytest_rageval.analysis.corrected import (
+from pytest_rageval.analysis.corrected_mean import (
     FEWEST,
-    Corrected,
+    CorrectedMean,
     corrected_mean_of_units,
     shifted_mean_of_units,
 )
@@ -56,7 +56,7 @@ class Labelling:
     people: float | None = None
 
 
-def corrected_cases(metric: str, outcomes: Sequence[Outcome]) -> tuple[int, Corrected, LabelsUsed, Units]:
+def corrected_cases(metric: str, outcomes: Sequence[Outcome]) -> tuple[int, CorrectedMean, LabelsUsed, Units]:
     """Return the corrected mean of ``people:METRIC`` over the outcomes of one system.
 
     Labels of the run's own answers count first. If they are of fewer than `FEWEST` independent units, labels of earlier
@@ -84,7 +84,7 @@ def corrected_cases(metric: str, outcomes: Sequence[Outcome]) -> tuple[int, Corr
     labelled = [each for each in own if each.people is not None]
     if several or not own:
         unknown = Mean(None, 0, None)
-        return len(own), Corrected(0, len(own), unknown, unknown, reason="too_few"), LabelsUsed(0, OWN), units
+        return len(own), CorrectedMean(0, len(own), unknown, unknown, reason="too_few"), LabelsUsed(0, OWN), units
     result = corrected_of(own)
     if result.value is not None or len(earlier) == len(labelled):
         return len(own), result, LabelsUsed(result.n_labelled, OWN), units
@@ -92,7 +92,7 @@ def corrected_cases(metric: str, outcomes: Sequence[Outcome]) -> tuple[int, Corr
     return len(own), result, LabelsUsed(result.n_labelled, EARLIER), units
 
 
-def corrected_of(answers: Sequence[Labelling]) -> Corrected:
+def corrected_of(answers: Sequence[Labelling]) -> CorrectedMean:
     """Return the corrected mean of one system's answers; each case counts once, with the mean of its answers."""
     people = _by_case(each for each in answers if each.people is not None)
     named = {each.outcome.case_id for each in people}
@@ -106,7 +106,7 @@ def corrected_of(answers: Sequence[Labelling]) -> Corrected:
     return replace(result, value=result.labelled.value, ci95=result.labelled.ci95, weight=0.0, reason=None)
 
 
-def _shifted(own: Sequence[Labelling], labelled: Sequence[Labelling]) -> Corrected:
+def _shifted(own: Sequence[Labelling], labelled: Sequence[Labelling]) -> CorrectedMean:
     people, now = _by_case(labelled), _by_case(own)
     labels = [each.people for each in people if each.people is not None]
     units = units_of_outcomes([each.outcome for each in (*people, *now)])

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.statistics import quantile
 from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Stage", "merged", "queries_of", "queries_of_each", "settings_of", "stages_of"]
+__all__ = ["Stage", "merge_facts", "queries_of", "queries_of_each", "settings_of", "stages_of"]
 
 MEASURED = ("_s", "_bytes")
 RECALL = "recall@"
@@ -75,7 +75,7 @@ def settings_of(facts: Facts) -> Facts:
     }
 
 
-def merged(known: Sequence[Facts], report: Facts) -> list[Facts]:
+def merge_facts(known: Sequence[Facts], report: Facts) -> list[Facts]:
     """Merge the facts of one retriever, reported by another process, into those of all retrievers.
 
     Two retrievers are the same if they share all settings. Each process measures its own seconds and bytes; the

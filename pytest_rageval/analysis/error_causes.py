@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pytest_rageval.analysis.type_shares import Diagnosed
+from pytest_rageval.analysis.type_shares import DiagnosedOutcome
 from pytest_rageval.metrics.diagnosis.diagnose import WRONG
 from pytest_rageval.model.outcome import DiagnosisType
 from pytest_rageval.trace.steps import has_failed, tool_calls
@@ -47,7 +47,7 @@ class SharedFailure(NamedTuple):
     of: int
 
 
-def reasons_of(system: str, cases: Sequence[Diagnosed]) -> list[Reason]:
+def reasons_of(system: str, cases: Sequence[DiagnosedOutcome]) -> list[Reason]:
     """Return the commonest reasons of each wrong type of a system, each with its first case."""
     reasons = []
     for kind in WRONG:
@@ -58,7 +58,7 @@ def reasons_of(system: str, cases: Sequence[Diagnosed]) -> list[Reason]:
     return reasons
 
 
-def tools_of(system: str, cases: Sequence[Diagnosed]) -> list[ToolUse]:
+def tools_of(system: str, cases: Sequence[DiagnosedOutcome]) -> list[ToolUse]:
     """Return how a system used its tools, the most called first."""
     calls, failed, runs = Counter[str](), Counter[str](), Counter[str]()
     mine = [each.outcome for each in cases if each.outcome.system == system]
@@ -73,7 +73,7 @@ def tools_of(system: str, cases: Sequence[Diagnosed]) -> list[ToolUse]:
     ]
 
 
-def shared_failures_of(system: str, cases: Sequence[Diagnosed]) -> list[SharedFailure]:
+def shared_failures_of(system: str, cases: Sequence[DiagnosedOutcome]) -> list[SharedFailure]:
     """Return the tools that failed in a system's answers of type TE, the most frequent first."""
     answers = [each.outcome.answer for each in cases if each.outcome.system == system and each.type == "TE"]
     tools = Counter[str]()

@@ -17,7 +17,7 @@ from pytest_rageval.analysis.error_causes import (
     tools_of,
 )
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.analysis.type_shares import COLUMNS, Diagnosed, Shares, level_macro, micro, task_macro
+from pytest_rageval.analysis.type_shares import COLUMNS, DiagnosedOutcome, Shares, level_macro, micro, task_macro
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WRONG, has_record
 from pytest_rageval.model.facets import ABILITIES, sort_key
@@ -72,7 +72,9 @@ class ErrorAnalysis:
     te_tools: Sequence[SharedFailure]
 
 
-def analyze(cases: Sequence[Diagnosed], outcomes: Sequence[Outcome], by: str | None, average: Average) -> ErrorAnalysis:
+def analyze(
+    cases: Sequence[DiagnosedOutcome], outcomes: Sequence[Outcome], by: str | None, average: Average
+) -> ErrorAnalysis:
     """Return the error analysis of diagnosed cases.
 
     Args:
@@ -119,7 +121,7 @@ def _reason(outcome: Outcome) -> str:
     return "not_applicable" if recorded else "no_trace"
 
 
-def _values(cases: Sequence[Diagnosed], by: str | None) -> list[str | None]:
+def _values(cases: Sequence[DiagnosedOutcome], by: str | None) -> list[str | None]:
     if by is None:
         return [None]
     return [*sorted({each.outcome.facets.get(by, "-") for each in cases}, key=sort_key)]
@@ -128,7 +130,7 @@ def _values(cases: Sequence[Diagnosed], by: str | None) -> list[str | None]:
 def _group(
     system: str,
     value: str | None,
-    cases: Sequence[Diagnosed],
+    cases: Sequence[DiagnosedOutcome],
     outcomes: Sequence[Outcome],
     by: str | None,
     average: Average,
@@ -145,7 +147,11 @@ def _group(
 
 
 def _averaged(
-    mine: Sequence[Diagnosed], cases: Sequence[Diagnosed], average: Average, by: str | None, value: str | None
+    mine: Sequence[DiagnosedOutcome],
+    cases: Sequence[DiagnosedOutcome],
+    average: Average,
+    by: str | None,
+    value: str | None,
 ) -> Shares | None:
     if average == "micro":
         return micro(each.type for each in mine)
@@ -160,7 +166,7 @@ def _averaged(
     return level_macro(by_cell)
 
 
-def _of_task(mine: Sequence[Diagnosed], **facets: str) -> Shares | None:
+def _of_task(mine: Sequence[DiagnosedOutcome], **facets: str) -> Shares | None:
     return micro(
         each.type for each in mine if all(each.outcome.facets.get(name) == value for name, value in facets.items())
     )
@@ -170,7 +176,7 @@ def _distinct(outcomes: Iterable[Outcome], facet: str) -> list[str]:
     return list(dict.fromkeys(outcome.facets[facet] for outcome in outcomes))
 
 
-def _check_facets(cases: Sequence[Diagnosed], average: Average) -> None:
+def _check_facets(cases: Sequence[DiagnosedOutcome], average: Average) -> None:
     needed = {"micro": (), "task_macro": ("task",), "level_macro": ("domain", "level", "task")}[average]
     for facet in needed:
         missing = sum(facet not in each.outcome.facets for each in cases)
@@ -180,6 +186,6 @@ def _check_facets(cases: Sequence[Diagnosed], average: Average) -> None:
             )
 
 
-def _interval(mine: Sequence[Diagnosed], members: tuple[DiagnosisType, ...]) -> Interval | None:
+def _interval(mine: Sequence[DiagnosedOutcome], members: tuple[DiagnosisType, ...]) -> Interval | None:
     values = [float(each.type in members) for each in mine]
     return mean_over([each.outcome for each in mine], values, binary=True).ci95

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import fsum
 
 from pytest_rageval.analysis.cells import GAIN, Cell, cell_of, difference_of
-from pytest_rageval.model.facets import above, place_of, sort_key
+from pytest_rageval.model.facets import parent_facet, place_of, sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["FEW", "Group", "Matrix", "distinct", "macro_average", "matrix_of", "present"]
+__all__ = ["FEW", "Group", "Matrix", "facet_values", "has_facet", "macro_average", "matrix_of"]
 
 FEW = 5  # a cell with fewer scored cases than this is marked
 
@@ -102,7 +102,7 @@ def matrix_of(
     With ``minus`` the outcomes are of two systems, and each cell is how much higher the metric is under ``system``.
     """
     answered = [outcome for outcome in outcomes if outcome.status != "skipped"]
-    grouped = present(above(row_facet), answered)
+    grouped = has_facet(parent_facet(row_facet), answered)
     known: dict[tuple[str, str, str], tuple[str, str, str]] = {}  # one tuple of each place, as there are many outcomes
     places = [
         known.setdefault(place, place)
@@ -152,11 +152,11 @@ def macro_average(cells: Sequence[Cell | None]) -> float | None:
     return fsum(means) / len(means) if len(means) == len(cells) > 0 else None
 
 
-def present(facet: str, outcomes: Sequence[Outcome]) -> bool:
+def has_facet(facet: str, outcomes: Sequence[Outcome]) -> bool:
     """Return whether any outcome has ``facet``."""
     return any(facet in outcome.facets for outcome in outcomes)
 
 
-def distinct(facet: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def facet_values(facet: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """Return the values of ``facet``, sorted (numbers as numbers)."""
     return tuple(sorted({o.facets[facet] for o in outcomes if facet in o.facets}, key=sort_key))

@@ -14,7 +14,7 @@ from typing import Annotated
 from pytest_rageval.analysis.cells import cell_of, value_of
 from pytest_rageval.analysis.clusters import REPEAT, by_case, case_names
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.misses import is_miss
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import Amount, Bounds, Share
 
@@ -25,7 +25,7 @@ __all__ = ["Repeats", "repeats_of"]
 class Repeats:
     """The repeats of one testbed under one system, by its primary metric.
 
-    A repeat passes if it is scored and does not miss, see `missed.missed`.
+    A repeat passes if it is scored and does not miss, see `misses.is_miss`.
 
     Attributes:
         testbed: the testbed's node id.
@@ -72,7 +72,7 @@ def repeats_of(
     k = max(map(len, cases), default=0)
     if k < 2:
         return None
-    passes = _passes(cases, metric, lambda outcome: not missed(outcome, metric, higher_is_better, gates))
+    passes = _passes(cases, metric, lambda outcome: not is_miss(outcome, metric, higher_is_better, gates))
     complete = [runs for runs in passes.values() if len(runs) == k]
     return Repeats(
         testbed=repeats[0].testbed,

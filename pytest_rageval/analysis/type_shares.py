@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WRONG
 from pytest_rageval.model.outcome import DiagnosisType, Outcome
 
-__all__ = ["COLUMNS", "Diagnosed", "Shares", "level_macro", "micro", "percents", "task_macro"]
+__all__ = ["COLUMNS", "DiagnosedOutcome", "Shares", "level_macro", "micro", "percents", "task_macro"]
 
 COLUMNS: Mapping[str, tuple[DiagnosisType, ...]] = {
     "ACC": RIGHT,
@@ -24,7 +24,7 @@ COLUMNS: Mapping[str, tuple[DiagnosisType, ...]] = {
 Shares = Mapping[str, float]
 
 
-class Diagnosed(NamedTuple):
+class DiagnosedOutcome(NamedTuple):
     """An outcome with the type of its answer."""
 
     outcome: Outcome

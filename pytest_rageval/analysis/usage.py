@@ -12,11 +12,11 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.trace.steps import END, is_cut_short, is_timing, model_calls, tool_calls
 
 __all__ = [
-    "CALLS", "LATENCY", "UNMEASURED", "USED", "all_replayed", "amount", "answered", "calls_in_trace", "calls_of",
-    "is_replayed", "is_unmeasured", "used",
+    "CALLS", "LATENCY", "UNMEASURED", "USAGE_FIELDS", "all_replayed", "calls_in_trace", "calls_of", "is_replayed",
+    "is_unmeasured", "outcomes_with_answer", "summarize_usage", "usage_value",
 ]  # fmt: skip
 
-USED = {
+USAGE_FIELDS = {
     "latency_p50": ("latency_s",),
     "latency_p95": ("latency_s",),
     "cost_usd": ("cost_usd",),
@@ -36,7 +36,7 @@ LATENCY = {"latency_p50": 0.5, "latency_p95": 0.95}
 """The pseudo-metrics of time -> their quantile."""
 
 
-def answered(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def outcomes_with_answer(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Return the outcomes with an answer, scored or not: each was paid for.
 
     An error of a system that raised has only the steps before, without usage; it is no answer.
@@ -48,23 +48,23 @@ def answered(outcomes: Iterable[Outcome]) -> list[Outcome]:
     ]
 
 
-def used(name: str, outcome: Outcome) -> float | None:
-    """Return the usage of one answer for a pseudo-metric in `USED`; None if a part of it is unknown."""
+def usage_value(name: str, outcome: Outcome) -> float | None:
+    """Return the usage of one answer for a pseudo-metric in `USAGE_FIELDS`; None if a part of it is unknown."""
     if name in CALLS:  # a run that an error cut short would lower the mean
         return calls_in_trace(name, outcome.answer) if outcome.status == "scored" else None
     usage = None if outcome.answer is None else outcome.answer.usage
-    parts: list[float | None] = [getattr(usage, part, None) for part in USED[name]]
+    parts: list[float | None] = [getattr(usage, part, None) for part in USAGE_FIELDS[name]]
     known = [part for part in parts if part is not None]
     if len(known) == len(parts):
         return sum(known)
     return usage.total_tokens if usage and name == "tokens" else None
 
 
-def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:
+def summarize_usage(name: str, values: Sequence[float], n_unknown: int) -> float | None:
     """Return a pseudo-metric of answers.
 
     Args:
-        name: one of `USED`.
+        name: one of `USAGE_FIELDS`.
         values: the known usage of each answer.
         n_unknown: number of answers that do not report it. They make a sum unknown; a quantile and a mean ignore them.
     """
@@ -101,16 +101,16 @@ def is_replayed(outcome: Outcome) -> bool:
     """Return whether an answer came from a recording."""
     calls = outcome.calls
     no_call = calls is not None and (calls.replayed > 0 or calls.attempts == 0)
-    return no_call and used("latency_p50", outcome) is None
+    return no_call and usage_value("latency_p50", outcome) is None
 
 
 def is_unmeasured(outcome: Outcome) -> bool:
     """Return whether a system was asked that may call models directly, and none of its calls was seen or reported."""
     if outcome.status == "skipped" or outcome.error_type in ("setup_error", "system_build"):
         return False
-    if answered([outcome]) and is_replayed(outcome):
+    if outcomes_with_answer([outcome]) and is_replayed(outcome):
         return False
-    return not (outcome.calls is not None and outcome.calls.calls) and used("cost_usd", outcome) is None
+    return not (outcome.calls is not None and outcome.calls.calls) and usage_value("cost_usd", outcome) is None
 
 
 def calls_of(outcomes: Iterable[Outcome], unclaimed: Calls) -> Calls:

@@ -174,17 +174,17 @@ def _head(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _plan_to_plain(each: Sensitivity, drop: float) -> dict[str, Any]:
-    compared = each.compared
+    compared = each.comparison
     return {
         "testbed": compared.testbed,
         "metric": compared.metric,
         "system": compared.system,
         "drop": drop,
         "cases_needed": each.needed,
-        "n_pairs": compared.found.n_pairs,
-        "n_units": compared.found.n_units,
-        "changing": compared.found.changing,
-        "least_drop": compared.found.least_drop,
+        "n_pairs": compared.test.n_pairs,
+        "n_units": compared.test.n_units,
+        "changing": compared.test.changing,
+        "least_drop": compared.test.least_drop,
     }
 
 

@@ -9,13 +9,13 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_rageval.model.answer import Answer
-from pytest_rageval.model.bare import without_private
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.plain import Plain, plain_scalar, plain_text
+from pytest_rageval.model.private_fields import without_private
 
 __all__ = [
     "decode_answer",

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pytest_rageval.model.fixed_dict import FixedDict
 
 __all__ = [
-    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "RELATION", "SYSTEM",
-    "TASKS", "VARIANT", "WORKFLOW", "SharedFacets", "above", "facet_text", "in_slice", "is_variant", "matches",
-    "own_labels", "place_of", "place_text", "sort_key",
+    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "RELATION",
+    "SYSTEM", "TASKS", "VARIANT", "WORKFLOW", "SharedFacets", "facet_text", "in_slice", "is_variant", "matches",
+    "parent_facet", "place_of", "place_text", "sort_key", "workflow_and_model",
 ]  # fmt: skip
 
 FACETS = (
@@ -62,10 +62,10 @@ class SharedFacets:
         return self._known[key]
 
     def with_labels(self, facets: Mapping[str, str], labels: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the shared mapping of a case's facets and the facets of its system; see `own_labels`."""
+        """Return the shared mapping of a case's facets and the facets of its system; see `workflow_and_model`."""
         place = id(facets), tuple(labels.items())
         if place not in self._labelled:  # the facets are stored too, so their id stays theirs
-            self._labelled[place] = facets, self.of({**facets, **labels, **own_labels(facets)})
+            self._labelled[place] = facets, self.of({**facets, **labels, **workflow_and_model(facets)})
         return self._labelled[place][1]
 
 
@@ -104,12 +104,12 @@ def is_variant(facets: Mapping[str, str]) -> bool:
     return RELATION in facets and VARIANT in facets
 
 
-def above(facet: str) -> str:
+def parent_facet(facet: str) -> str:
     """Return the name of the facet whose values group those of ``facet``."""
     return f"{facet}_1"
 
 
-def own_labels(facets: Mapping[str, str]) -> dict[str, str]:
+def workflow_and_model(facets: Mapping[str, str]) -> dict[str, str]:
     """Return the facets ``workflow`` and ``model`` that a case has of its own; they have priority over the system's."""
     return {name: facets[name] for name in (WORKFLOW, MODEL) if name in facets}
 
@@ -119,7 +119,7 @@ def place_of(facets: Mapping[str, str], facet: str) -> tuple[str, str]:
 
     Values with the same name under different parents stay separate.
     """
-    return facets.get(above(facet), "-"), facets.get(facet, "-")
+    return facets.get(parent_facet(facet), "-"), facets.get(facet, "-")
 
 
 def place_text(facets: Mapping[str, str] | None) -> str:

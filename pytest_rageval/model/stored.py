@@ -52,7 +52,7 @@ class Rule:
         key: its key, if that is not its name.
         always: whether it is written even if it has its default.
         needed: whether an object without it is malformed; older files may lack other fields with a default.
-        left_out: whether it is not stored at all.
+        unstored: whether it is not stored at all.
         before: the field that it is written before; else fields with a default come last.
         inline: whether the keys of its object stand in this one.
         alone: whether it is stored instead of its object.
@@ -66,7 +66,7 @@ class Rule:
     key: str = ""
     always: bool = False
     needed: bool = False
-    left_out: bool = False
+    unstored: bool = False
     before: str = ""
     inline: bool = False
     alone: bool = False
@@ -83,7 +83,7 @@ def stored(**rule: Any) -> dict[str, Rule]:
 
 ALWAYS = stored(always=True)
 NEEDED = stored(always=True, needed=True)
-UNSTORED = stored(left_out=True)
+UNSTORED = stored(unstored=True)
 
 
 class StoredField(NamedTuple):
@@ -124,7 +124,7 @@ def stored_fields(cls: Any) -> tuple[StoredField, ...]:
     if issubclass(cls, tuple):
         return tuple(StoredField(name, hints[name], Rule(always=True), MISSING) for name in cls._fields)
     every = [StoredField(f.name, hints[f.name], f.metadata.get("stored", Rule()), _default(f)) for f in fields(cls)]
-    written = [each for each in every if not (each.rule.left_out or each.rule.is_key)]
+    written = [each for each in every if not (each.rule.unstored or each.rule.is_key)]
     ordered = sorted(written, key=lambda each: 2 if each.rule.inline else each.is_optional)
     for each in (each for each in written if each.rule.before):
         ordered.remove(each)

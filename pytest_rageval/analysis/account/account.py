@@ -15,14 +15,14 @@ from pytest_rageval.analysis.baseline.comparison import Comparison
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Evidence", "findings"]
+__all__ = ["AccountInput", "findings"]
 
 NAMED = 3
 """Metrics whose smallest detectable drop is named."""
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class AccountInput:
     """What an account is made from.
 
     Attributes:
@@ -30,7 +30,7 @@ class Evidence:
         gates: the gates, evaluated.
         outcomes: the outcomes of the systems under test, without variants.
         errors: outcomes whose errors count: variants too.
-        looked_at: testbed -> the metrics that decide: its primary metric, and those that a gate bounds.
+        deciding_metrics: testbed -> the metrics that decide: its primary metric, and those that a gate bounds.
         metrics: metric -> its metadata.
         names: the names of testbeds.
         alpha: the accepted chance of a false alarm.
@@ -41,14 +41,14 @@ class Evidence:
     gates: Sequence[JudgedGate]
     outcomes: Sequence[Outcome]
     errors: Sequence[Outcome]
-    looked_at: Mapping[str, Sequence[str]]
+    deciding_metrics: Mapping[str, Sequence[str]]
     metrics: Mapping[str, MetricInfo]
     names: Names
     alpha: float
     texts: bool = True
 
 
-def findings(evidence: Evidence) -> tuple[Finding, ...]:
+def findings(evidence: AccountInput) -> tuple[Finding, ...]:
     """Return the findings of a run, in the order in which people need them."""
     errors = tuple(error_findings(evidence.errors, texts=evidence.texts))
     drops = _changes(evidence, worse=True)
@@ -59,19 +59,19 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
     return (*errors, *findings_of(losses), *better, *_noise(evidence, [*drops, *rises]))
 
 
-def _changes(evidence: Evidence, *, worse: bool) -> list[Change]:
+def _changes(evidence: AccountInput, *, worse: bool) -> list[Change]:
     if evidence.comparison is None:
         return []
-    return changes_of(evidence.comparison, evidence.looked_at, evidence.alpha, worse=worse)
+    return changes_of(evidence.comparison, evidence.deciding_metrics, evidence.alpha, worse=worse)
 
 
-def _drops(evidence: Evidence, drops: Sequence[Change]) -> Iterator[Finding]:
+def _drops(evidence: AccountInput, drops: Sequence[Change]) -> Iterator[Finding]:
     by_node = {outcome.nodeid: outcome for outcome in evidence.outcomes}
     for drop in drops:
         yield from losses_of_drop(drop, by_node, evidence.names, evidence.alpha)
 
 
-def _gates(evidence: Evidence, drops: Sequence[Change], losses: Sequence[Finding]) -> Iterator[Finding]:
+def _gates(evidence: AccountInput, drops: Sequence[Change], losses: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the losses of failed gates that neither a drop nor an error nor a missing document explains."""
     without_document = {loss.testbed for loss in losses if loss.cause == MISSING_DOCUMENT}
     dropped = {(drop.testbed, drop.metric) for drop in drops}
@@ -90,19 +90,19 @@ def _gates(evidence: Evidence, drops: Sequence[Change], losses: Sequence[Finding
             yield loss
 
 
-def _improvement(evidence: Evidence, rise: Change) -> Finding:
-    was, now, n = rise.found.baseline or 0.0, rise.found.value or 0.0, rise.found.n_pairs
+def _improvement(evidence: AccountInput, rise: Change) -> Finding:
+    was, now, n = rise.test.baseline or 0.0, rise.test.value or 0.0, rise.test.n_pairs
     where = evidence.names.where(rise.testbed, rise.system, rise.slice)
-    counts = f"{len({pair.after.case for pair in rise.moved})} of {n} fixed"
+    counts = f"{len({pair.after.case for pair in rise.changed_pairs})} of {n} fixed"
     sentence = f"improved: {change_sentence(where, rise.metric, was, now, counts, rise.p_value)}"
-    nodes = tuple(pair.after.name for pair in rise.moved)
+    nodes = tuple(pair.after.name for pair in rise.changed_pairs)
     return Finding(
         "improvement", "", sentence, rise.testbed, rise.system, rise.metric, rise.slice, was, now, n, nodes,
         rise.p_value,
     )  # fmt: skip
 
 
-def _noise(evidence: Evidence, significant: Sequence[Change]) -> Iterator[Finding]:
+def _noise(evidence: AccountInput, significant: Sequence[Change]) -> Iterator[Finding]:
     """Yield how many cases changed without significance, by the primary metrics, and the smallest detectable drops."""
     if evidence.comparison is None:
         return
@@ -114,9 +114,9 @@ def _noise(evidence: Evidence, significant: Sequence[Change]) -> Iterator[Findin
         return
     broken, fixed = sum(len(each.broken) for each in rest), sum(len(each.fixed) for each in rest)
     drops = sorted(
-        (each.found.least_drop, f"{evidence.names.where(each.testbed, each.system, {})}{each.metric}")
+        (each.test.least_drop, f"{evidence.names.where(each.testbed, each.system, {})}{each.metric}")
         for each in rest
-        if each.found.least_drop is not None
+        if each.test.least_drop is not None
     )
     least = ", ".join(f"{name} {drop:.2f}" for drop, name in drops[:NAMED])
     tail = f"; smallest detectable drop: {least}" if least else ""

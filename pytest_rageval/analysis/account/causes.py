@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from pytest_rageval.analysis.account.changes import Change, without
+from pytest_rageval.analysis.account.changes import Change, drop_without
 from pytest_rageval.analysis.baseline.failure_cause import cause_of
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.metric_info import MetricInfo
@@ -43,18 +43,18 @@ def split_by_cause(
         alpha: the accepted chance of a false alarm.
     """
     groups: dict[str, list[Pair]] = {}
-    for pair in drop.moved:
+    for pair in drop.changed_pairs:
         groups.setdefault(_cause(pair, drop.info, outcomes), []).append(pair)
     ordered = sorted(groups, key=lambda cause: -len(groups[cause]))
     parts: list[tuple[str, Change, dict[str, int]]] = []
     for cause in ordered[1:]:
         own = set(map(id, groups[cause]))
-        part = without(drop, {id(pair) for pair in drop.moved} - own, alpha)
+        part = drop_without(drop, {id(pair) for pair in drop.changed_pairs} - own, alpha)
         if part is not None:
             parts.append((cause, part, {}))
-    apart = {id(pair) for _, part, _ in parts for pair in part.moved}
-    rest = (without(drop, apart, alpha) if apart else drop) or drop
-    there, alone = set(map(id, rest.moved)), {cause for cause, _, _ in parts}
+    apart = {id(pair) for _, part, _ in parts for pair in part.changed_pairs}
+    rest = (drop_without(drop, apart, alpha) if apart else drop) or drop
+    there, alone = set(map(id, rest.changed_pairs)), {cause for cause, _, _ in parts}
     others = {
         cause: n
         for cause in ordered[1:]

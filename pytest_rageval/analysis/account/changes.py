@@ -10,12 +10,12 @@ from typing import NamedTuple
 from pytest_rageval.analysis.baseline.comparison import Comparison, both_scored, broken_of, difference
 from pytest_rageval.analysis.baseline.family import smallest_p
 from pytest_rageval.analysis.baseline.multiplicity import holm_attainable
-from pytest_rageval.analysis.baseline.paired import ROUNDING, Paired
+from pytest_rageval.analysis.baseline.paired_tests import ROUNDING, PairedTest
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.facets import FACETS
 
-__all__ = ["Change", "changes_of", "without"]
+__all__ = ["Change", "changes_of", "drop_without"]
 
 _PREFERRED = {facet: at for at, facet in enumerate(("task", "topic", "language", "ability", *FACETS))}
 """Which of two facets names a group of cases if both could."""
@@ -37,7 +37,7 @@ class Change:
         slice: the facet value; {} for all cases.
         pairs: its cases with a value in both runs.
         whole: these of the whole testbed.
-        found: the paired test; ``p_worse`` is that of a change in the searched direction.
+        test: the paired test; ``p_worse`` is that of a change in the searched direction.
         moved: the cases that changed in the searched direction, the most changed first.
         p_value: one-sided, adjusted for its family.
     """
@@ -48,9 +48,9 @@ class Change:
     info: MetricInfo
     slice: Mapping[str, str]
     pairs: tuple[Pair, ...]
-    whole: tuple[Pair, ...]
-    found: Paired
-    moved: tuple[Pair, ...]
+    all_pairs: tuple[Pair, ...]
+    test: PairedTest
+    changed_pairs: tuple[Pair, ...]
     p_value: float
 
 
@@ -71,20 +71,20 @@ def changes_of(
         worse: whether to look for drops.
     """
     wholes = _adjusted(list(_wholes(comparison, metrics, alpha, worse=worse)), alpha)
-    others = [whole for whole in wholes if whole.moved and whole.p_value > alpha]
+    others = [whole for whole in wholes if whole.changed_pairs and whole.p_value > alpha]
     cells = _significant([cell for whole in others for cell in _cells(whole, alpha, worse=worse)], alpha)
     changes: list[Change] = []
     for whole in wholes:
         if whole.p_value <= alpha:
             own = _significant(list(_cells(whole, alpha, worse=worse)), alpha)
             changes.append(_narrowest(whole, own, alpha, worse=worse) or whole)
-        elif inside := [cell for cell in cells if cell.whole is whole.whole]:
-            widest = max(inside, key=lambda cell: len(cell.moved))
+        elif inside := [cell for cell in cells if cell.all_pairs is whole.all_pairs]:
+            widest = max(inside, key=lambda cell: len(cell.changed_pairs))
             changes.append(_narrowest(whole, inside, alpha, worse=worse) or widest)
     return changes
 
 
-def without(drop: Change, left_out: Collection[int], alpha: float) -> Change | None:
+def drop_without(drop: Change, left_out: Collection[int], alpha: float) -> Change | None:
     """Return where a drop happened if some of its cases, by their ids, are left out; None if it is not significant.
 
     The means and the number of cases are those of all cases there, the broken ones and p are those of the rest.
@@ -94,14 +94,14 @@ def without(drop: Change, left_out: Collection[int], alpha: float) -> Change | N
         left_out: ``id`` of each pair to leave out.
         alpha: the accepted chance of a false alarm.
     """
-    rest = tuple(pair for pair in drop.whole if id(pair) not in left_out)
+    rest = tuple(pair for pair in drop.all_pairs if id(pair) not in left_out)
     whole = _change(drop.testbed, drop.system, drop.metric, drop.info, {}, rest, alpha, worse=True)
     if not rest or whole.p_value > alpha:
         return None
     found = _narrowest(whole, _significant(list(_cells(whole, alpha, worse=True)), alpha), alpha, worse=True) or whole
-    there = tuple(pair for pair in drop.whole if found.slice.items() <= pair.after.facets.items())
+    there = tuple(pair for pair in drop.all_pairs if found.slice.items() <= pair.after.facets.items())
     test = _test(there, drop.metric, drop.info, alpha, worse=True)
-    return replace(found, pairs=there, whole=drop.whole, found=test)
+    return replace(found, pairs=there, all_pairs=drop.all_pairs, test=test)
 
 
 def _wholes(
@@ -135,13 +135,13 @@ def _change(
     return Change(testbed, system, metric, info, where, pairs, pairs, test, moved, p_value)
 
 
-def _test(pairs: Sequence[Pair], metric: str, info: MetricInfo, alpha: float, *, worse: bool) -> Paired:
+def _test(pairs: Sequence[Pair], metric: str, info: MetricInfo, alpha: float, *, worse: bool) -> PairedTest:
     return difference(pairs, metric, higher_is_better=info.higher_is_better == worse, alpha=alpha)
 
 
 def _adjusted(changes: Sequence[Change], alpha: float) -> list[Change]:
     """Return the changes with the p-values of their family."""
-    smallest = [smallest_p(len(each.found.changes)) for each in changes]
+    smallest = [smallest_p(len(each.test.changes)) for each in changes]
     p_values = holm_attainable([each.p_value for each in changes], smallest, alpha)
     return [replace(each, p_value=p_value) for each, p_value in zip(changes, p_values, strict=True)]
 
@@ -205,11 +205,11 @@ def _cells(whole: Change, alpha: float, *, worse: bool) -> Iterator[_Cell]:
             continue
         seen.add(members)
         z = math.fsum(moves) / math.sqrt(math.fsum(move * move for move in moves))
-        if z < HOPELESS and not whole.found.facet:
+        if z < HOPELESS and not whole.test.facet:
             yield _Cell(None, smallest)
         else:
             change = _change(*of, {facet: value}, tuple(pairs), alpha, worse=worse)
-            yield _Cell(replace(change, whole=whole.whole), smallest_p(len(change.found.changes)))
+            yield _Cell(replace(change, all_pairs=whole.all_pairs), smallest_p(len(change.test.changes)))
 
 
 def _order(facet: str, value: str) -> tuple[int, str, str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.account.finding import Finding
-from pytest_rageval.analysis.clusters import repeated
+from pytest_rageval.analysis.clusters import has_repeats
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["FIXES", "error_findings"]
@@ -38,7 +38,7 @@ def error_findings(outcomes: Sequence[Outcome], *, texts: bool) -> Iterator[Find
     """
     asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
     failed = [outcome for outcome in asked if outcome.status == "error"]
-    total = f"{len(asked)} {'run' if repeated(asked) else 'case'}{'' if len(asked) == 1 else 's'}"
+    total = f"{len(asked)} {'run' if has_repeats(asked) else 'case'}{'' if len(asked) == 1 else 's'}"
     groups: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in failed:
         kind = outcome.error_type or "error"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pytest_rageval.analysis.account.causes import cause_of_miss, split_by_cause, symptom_of, symptom_of_misses
 from pytest_rageval.analysis.account.changes import Change
 from pytest_rageval.analysis.account.finding import Finding, Kind
-from pytest_rageval.analysis.account.sentences import by_others, change_sentence, miss_sentence, where_text
+from pytest_rageval.analysis.account.sentences import change_sentence, miss_sentence, other_causes_text, where_text
 from pytest_rageval.analysis.baseline.failure_cause import cause_of
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.baseline.regression import Regression
@@ -59,12 +59,12 @@ class Names:
 def losses_of_drop(drop: Change, outcomes: Mapping[str, Outcome], names: Names, alpha: float) -> Iterator[Finding]:
     """Yield a drop once for each of its causes."""
     for cause, part, others in split_by_cause(drop, outcomes, alpha):
-        was, now, n = part.found.baseline or 0.0, part.found.value or 0.0, part.found.n_pairs
-        symptom = symptom_of(cause, part.moved)
-        counts = f"{_n_cases(part.moved)} of {n} broke{by_others(others)}"
+        was, now, n = part.test.baseline or 0.0, part.test.value or 0.0, part.test.n_pairs
+        symptom = symptom_of(cause, part.changed_pairs)
+        counts = f"{_n_cases(part.changed_pairs)} of {n} broke{other_causes_text(others)}"
         where = names.where(drop.testbed, drop.system, part.slice)
         text = change_sentence(where, drop.metric, was, now, counts, part.p_value, symptom)
-        nodes = tuple(pair.after.name for pair in part.moved)
+        nodes = tuple(pair.after.name for pair in part.changed_pairs)
         yield Finding(
             "drop", cause, text, drop.testbed, drop.system, drop.metric, part.slice, was, now, n, nodes, part.p_value,
             symptom,
@@ -91,12 +91,12 @@ def loss_of_gate(
 
 def _dropped(result: GateResult, regression: Regression, where: str, testbed: str) -> Finding:
     """Return the drop that a baseline gate found."""
-    metric, found, broken = result.gate.metric, regression.found, regression.broken
+    metric, found, broken = result.gate.metric, regression.test, regression.broken
     of_cases = {(pair.after.case, cause_of(pair, regression.of)) for pair in broken}
     (cause, _), *others = Counter(cause for _, cause in sorted(of_cases)).most_common()
     symptom = symptom_of(cause, broken)
     was, now, p_value = found.baseline or 0.0, found.value or 0.0, regression.p_value or 0.0
-    counts = f"{_n_cases(broken)} of {found.n_pairs} broke{by_others(dict(others))}"
+    counts = f"{_n_cases(broken)} of {found.n_pairs} broke{other_causes_text(dict(others))}"
     text = change_sentence(where, metric, was, now, counts, p_value, symptom)
     nodes, place = tuple(pair.after.name for pair in broken), result.slice or {}
     return Finding("drop", cause, text, testbed, "", metric, place, was, now, found.n_pairs, nodes, p_value, symptom)
@@ -113,7 +113,7 @@ def _missed(judged: JudgedGate, where: str, testbed: str, outcomes: Sequence[Out
     causes = Counter(cause_of_miss(each, of) for each in worst).most_common()
     cause = causes[0][0] if causes else "unknown"
     symptom = symptom_of_misses(cause, worst)
-    counts = f"{len(worst)} of {len(values)} missed{by_others(dict(causes[1:]))}"
+    counts = f"{len(worst)} of {len(values)} missed{other_causes_text(dict(causes[1:]))}"
     text = miss_sentence(where, gate, result.value or 0.0, counts, symptom)
     nodes = tuple(each.nodeid for each in worst)
     return Finding(

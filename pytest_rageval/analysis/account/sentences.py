@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.missed import bound_of
+from pytest_rageval.analysis.misses import bound_of
 from pytest_rageval.metrics.answers.stable import BY_RULE, STABLE
 from pytest_rageval.model.facets import RELATION, place_text
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = [
-    "OPPOSITE", "broken_text", "by_others", "case_sentence", "change_sentence", "miss_sentence", "p_text", "two_values",
-    "where_text",
+    "OPPOSITE", "broken_text", "case_sentence", "change_sentence", "miss_sentence", "other_causes_text", "p_text",
+    "two_values", "where_text",
 ]  # fmt: skip
 
 OPPOSITE = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
@@ -68,7 +68,7 @@ def broken_text(broken: Collection[str], dropped: Collection[str] | None) -> str
     return f"{text}, {'all' if counted == n else f'{counted:,} of them'} in a significant drop"
 
 
-def by_others(causes: Mapping[str, int]) -> str:
+def other_causes_text(causes: Mapping[str, int]) -> str:
     """Return ``, 2 by generation, 1 unknown``: cases that are counted with those of another cause; "" for none."""
     return "".join(f", {n} {'' if cause == 'unknown' else 'by '}{cause}" for cause, n in causes.items() if n)
 

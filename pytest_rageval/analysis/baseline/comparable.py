@@ -197,7 +197,7 @@ def case_fates(
     by_testbed: dict[str, list[CaseFate]] = {}
     for case in _cases_of_pairs(pairing, by_name=by_name):
         by_testbed.setdefault(case.testbed, []).append(case)
-    for old in pairing.gone:
+    for old in pairing.removed:
         testbed = moved.get(old.testbed, old.testbed)
         fate: Fate = "skipped" if (testbed, old.case) in not_run else "removed"
         system = system_now or old.system

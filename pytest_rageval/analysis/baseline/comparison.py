@@ -11,20 +11,20 @@ from pytest_rageval.analysis.baseline.corrected_pairs import corrected_differenc
 from pytest_rageval.analysis.baseline.failure_cause import Cause, causes_of, n_by_answer
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_test
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
 from pytest_rageval.analysis.baseline.units_of_pairs import units_of_pairs
 from pytest_rageval.metrics.judges.people import corrects
-from pytest_rageval.model.facets import RELATION, VARIANT, above, place_of, sort_key
+from pytest_rageval.model.facets import RELATION, VARIANT, parent_facet, place_of, sort_key
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
 
-__all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "difference", "measured_pairs"]
+__all__ = ["Comparison", "MetricComparison", "both_scored", "broken_of", "compare", "difference", "measured_pairs"]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class MetricComparison:
     """A metric of a testbed under a system in two runs, over all its cases or over one cell.
 
     Attributes:
@@ -33,7 +33,7 @@ class Compared:
         system: the system's name, in the later run.
         slice: the cell; {} for all cases.
         n: number of compared scores; a case under several settings counts once for each.
-        found: the paired test over the cases.
+        test: the paired test over the cases.
         broken: the cases whose value is worse, the worst first.
         fixed: the cases whose value is better, the best first.
         causes: cause -> number of broken cases.
@@ -47,7 +47,7 @@ class Compared:
     system: str
     slice: Mapping[str, str]
     n: int
-    found: Paired
+    test: PairedTest
     broken: tuple[Pair, ...] = ()
     fixed: tuple[Pair, ...] = ()
     causes: Mapping[Cause, int] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Compared:
 
     def is_significant(self, alpha: float) -> bool:
         """Return whether the change is significant at ``alpha`` after correction."""
-        return self.p_holm is not None and self.p_holm <= alpha and bool(self.found.delta)
+        return self.p_holm is not None and self.p_holm <= alpha and bool(self.test.delta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Comparison:
     before: Snapshot
     after: Snapshot
     pairing: Pairing
-    compared: tuple[Compared, ...] = ()
+    results: tuple[MetricComparison, ...] = ()
     whole: bool = True
 
     @property
@@ -102,18 +102,18 @@ class Comparison:
         return {metric: len(cases) for metric, cases in sorted(lost.items())}
 
     @property
-    def overall(self) -> tuple[Compared, ...]:
+    def overall(self) -> tuple[MetricComparison, ...]:
         """The comparisons over all cases of a testbed."""
-        return tuple(each for each in self.compared if not each.slice)
+        return tuple(each for each in self.results if not each.slice)
 
-    def is_primary(self, each: Compared) -> bool:
+    def is_primary(self, each: MetricComparison) -> bool:
         """Return whether it compares its testbed's primary metric."""
         return self.after.testbeds[each.testbed].metrics[0] == each.metric
 
-    def cells_of(self, over: Compared) -> tuple[Compared, ...]:
+    def cells_of(self, over: MetricComparison) -> tuple[MetricComparison, ...]:
         """Return the cells of a comparison over all cases."""
         row = over.testbed, over.metric, over.system
-        return tuple(each for each in self.compared if each.slice and (each.testbed, each.metric, each.system) == row)
+        return tuple(each for each in self.results if each.slice and (each.testbed, each.metric, each.system) == row)
 
 
 def compare(
@@ -139,17 +139,17 @@ def compare(
     sides = (before.cases, after.cases) if over_variants else (before.originals, after.originals)
     pairing = pair_up(*sides)
     if not whole:
-        pairing = replace(pairing, gone=())
+        pairing = replace(pairing, removed=())
     groups: dict[tuple[str, str], list[Pair]] = {}
     for pair in pairing.pairs:
         groups.setdefault((pair.after.testbed, pair.after.system), []).append(pair)
-    compared: list[Compared] = []
+    compared: list[MetricComparison] = []
     for nodeid, testbed in after.testbeds.items():
         for (of, system), pairs in groups.items():
             for number, metric in enumerate(testbed.metrics if of == nodeid else ()):
                 info = after.metrics.get(metric)
                 whole_of_it = _compared(nodeid, metric, system, {}, pairs, info, alpha, 1)
-                if whole_of_it.found.n_pairs:
+                if whole_of_it.test.n_pairs:
                     compared.append(whole_of_it)
                     if all_cells or not number:
                         compared += _cells(whole_of_it, pairs, _axes(pairs, axes), info, alpha)
@@ -166,14 +166,16 @@ def measured_pairs(pairs: Sequence[Pair], metric: str) -> Sequence[Pair]:
     return judged_pairs(pairs, metric) if corrects(metric) else both_scored(pairs, metric)
 
 
-def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int = 1) -> Paired:
+def difference(
+    pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int = 1
+) -> PairedTest:
     """Compare the metric over pairs from `measured_pairs`.
 
     A case under several settings counts once, with the mean over them. Cases that depend on each other in either run
     form one unit, see `pytest_rageval.analysis.units`. ``cells`` is the number of comparisons decided together.
     """
 
-    def test(of: Sequence[Pair]) -> Paired:
+    def test(of: Sequence[Pair]) -> PairedTest:
         return _difference(of, metric, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
 
     if not corrects(metric):
@@ -181,7 +183,7 @@ def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, al
     return corrected_difference(pairs, metric, test, higher_is_better=higher_is_better, alpha=alpha / cells)
 
 
-def _difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int) -> Paired:
+def _difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int) -> PairedTest:
     settings: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
         ids = pair.before.testbed, pair.before.case, pair.after.testbed, pair.after.case
@@ -189,7 +191,7 @@ def _difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, a
     before = [_mean([pair.before.scores[metric] for pair in case]) for case in settings.values()]
     after = [_mean([pair.after.scores[metric] for pair in case]) for case in settings.values()]
     units = units_of_pairs([case[0] for case in settings.values()])
-    result = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
+    result = paired_test(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
     return replace(result, facet=units.facet)
 
 
@@ -214,20 +216,20 @@ def _compared(
     info: MetricInfo | None,
     alpha: float,
     cells: int,
-) -> Compared:
+) -> MetricComparison:
     better_up, of = (True, "answer") if info is None else (info.higher_is_better, info.of)
     scored, compared = both_scored(pairs, metric), measured_pairs(pairs, metric)
     test = difference(compared, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
     broken = broken_of(scored, metric, higher_is_better=better_up)
     fixed = broken_of(scored, metric, higher_is_better=not better_up)
     causes = causes_of(broken, of)
-    result = Compared(testbed, metric, system, where, len(compared), test, broken, fixed, causes, test.p_value)
+    result = MetricComparison(testbed, metric, system, where, len(compared), test, broken, fixed, causes, test.p_value)
     return replace(result, by_answer=n_by_answer(broken, of), of=of)
 
 
 def _cells(
-    over: Compared, pairs: Sequence[Pair], axes: tuple[str, str], info: MetricInfo | None, alpha: float
-) -> Iterator[Compared]:
+    over: MetricComparison, pairs: Sequence[Pair], axes: tuple[str, str], info: MetricInfo | None, alpha: float
+) -> Iterator[MetricComparison]:
     """Yield the cells of a comparison, corrected over all of them; nothing if there is only one cell."""
     groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
     for pair in both_scored(pairs, corrects(over.metric) or over.metric):
@@ -238,8 +240,8 @@ def _cells(
         _compared(over.testbed, over.metric, over.system, _slice(place, axes), group, info, alpha, len(groups))
         for place, group in sorted(groups.items(), key=lambda each: _order(each[0]))
     ]
-    cells = [each for each in cells if each.found.n_pairs]
-    p_values = [each.found.p_value for each in cells]
+    cells = [each for each in cells if each.test.n_pairs]
+    p_values = [each.test.p_value for each in cells]
     for each, p_holm in zip(cells, holm(p_values), strict=True):
         yield replace(each, p_holm=p_holm)
 
@@ -259,7 +261,7 @@ def _slice(place: tuple[tuple[str, str], ...], axes: tuple[str, str]) -> dict[st
     """Return a cell as facets; "-" for cases without these facets, because {} means all cases."""
     facets: dict[str, str] = {}
     for axis, (over, value) in zip(axes, place, strict=True):
-        facets |= ({above(axis): over} if over != "-" else {}) | ({axis: value} if value != "-" else {})
+        facets |= ({parent_facet(axis): over} if over != "-" else {}) | ({axis: value} if value != "-" else {})
     return facets or dict.fromkeys(axes, "-")
 
 

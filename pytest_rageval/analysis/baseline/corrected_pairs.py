@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist, fmean
 
 from pytest_rageval.analysis.baseline.measured import Measured
-from pytest_rageval.analysis.baseline.paired import Paired
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.baseline.units_of_pairs import units_of_pairs
-from pytest_rageval.analysis.corrected import FEWEST, corrected_mean, influences, standard_error
+from pytest_rageval.analysis.corrected_mean import FEWEST, corrected_mean, influences, standard_error
 from pytest_rageval.metrics.judges.people import corrects
 
 __all__ = ["corrected_difference", "judged_pairs", "too_few_labels"]
 
-Test = Callable[[Sequence[Pair]], Paired]
+Test = Callable[[Sequence[Pair]], PairedTest]
 """Compares the scores of pairs."""
 
 _NORMAL = NormalDist()
@@ -53,7 +53,7 @@ def too_few_labels(pairs: Sequence[Pair], metric: str) -> str:
 
 def corrected_difference(
     pairs: Sequence[Pair], metric: str, test: Test, *, higher_is_better: bool, alpha: float
-) -> Paired:
+) -> PairedTest:
     """Compare a corrected mean over pairs from `judged_pairs`.
 
     Each case has a pseudo-value in each run: the run's corrected mean plus K times the influence of the case on it, see

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from pytest_rageval.analysis.baseline.paired import ROUNDING, Paired
+from pytest_rageval.analysis.baseline.paired_tests import ROUNDING, PairedTest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Adjusted", "adjusted", "smallest_p"]
+__all__ = ["AdjustedP", "adjust_family", "smallest_p"]
 
 ENUMERATED = 13  # highest number of units for which all combinations of signs are tried
 DRAWS, FIRST = 9_999, 1_999  # draws of signs; a family far from alpha stops after the first ones
@@ -40,7 +40,7 @@ _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
-class Adjusted:
+class AdjustedP:
     """One comparison after adjustment for its family.
 
     Attributes:
@@ -61,7 +61,7 @@ def smallest_p(units: int) -> float:
     return math.ldexp(1.0, -units)
 
 
-def adjusted(comparisons: Sequence[Paired], alpha: float) -> list[Adjusted]:
+def adjust_family(comparisons: Sequence[PairedTest], alpha: float) -> list[AdjustedP]:
     """Return the adjusted p-values of a family of comparisons, and the level of each.
 
     Up to 13 changed units, all combinations of signs are tried. For more units, 9,999 are drawn with a fixed seed, and
@@ -76,7 +76,7 @@ def adjusted(comparisons: Sequence[Paired], alpha: float) -> list[Adjusted]:
     """
     active = sorted((at for at, each in enumerate(comparisons) if each.changes), key=lambda at: -_z(comparisons[at]))
     if len(comparisons) < 2 or not active:
-        return [Adjusted(each.p_worse, alpha) for each in comparisons]
+        return [AdjustedP(each.p_worse, alpha) for each in comparisons]
     changes = [comparisons[at].changes for at in active]
     z, shares = _permute(changes, alpha)
     p_values = [each.p_worse for each in comparisons]
@@ -90,10 +90,10 @@ def adjusted(comparisons: Sequence[Paired], alpha: float) -> list[Adjusted]:
         own = z[:, rank].copy()
         own.sort()
         levels[at] = _level(highest, own, alpha)
-    return [Adjusted(p_value, level) for p_value, level in zip(p_values, levels, strict=True)]
+    return [AdjustedP(p_value, level) for p_value, level in zip(p_values, levels, strict=True)]
 
 
-def _z(comparison: Paired) -> float:
+def _z(comparison: PairedTest) -> float:
     changes = comparison.changes.values()
     total = math.fsum(changes) - min(map(abs, changes))
     return total / math.sqrt(math.fsum(change * change for change in changes))

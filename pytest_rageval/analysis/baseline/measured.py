@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.clusters import REPEAT, by_case
-from pytest_rageval.model.facets import DIALOGUE, KNEW, OF_SYSTEMS, is_variant, own_labels
+from pytest_rageval.model.facets import DIALOGUE, KNEW, OF_SYSTEMS, is_variant, workflow_and_model
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import UNSTORED, Amount, Share, stored
 
@@ -156,7 +156,7 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
         nodes=tuple(run.nodeid for run in runs),
         answer_seen=mean_share(run.answer_seen for run in runs),
         cluster=first.cluster,
-        labels=own_labels(first.facets),
+        labels=workflow_and_model(first.facets),
         length=mean_share(run.length for run in runs),
         declined=mean_share(float(run.declined) for run in runs) or 0.0,
     )

@@ -33,7 +33,7 @@ class Pairing:
         changed: cases with the same id and different content.
         failed: cases that one of the runs did not score.
         new: cases of the later run only.
-        gone: cases of the earlier run only.
+        removed: cases of the earlier run only.
     """
 
     pairs: tuple[Pair, ...] = ()
@@ -41,7 +41,7 @@ class Pairing:
     changed: tuple[Pair, ...] = ()
     failed: tuple[Pair, ...] = ()
     new: tuple[Measured, ...] = ()
-    gone: tuple[Measured, ...] = ()
+    removed: tuple[Measured, ...] = ()
 
 
 def pair_up(before: Sequence[Measured], after: Sequence[Measured]) -> Pairing:

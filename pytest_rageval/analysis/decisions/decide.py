@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_rageval.analysis.baseline.comparable import MIN_COMPARED
 from pytest_rageval.analysis.baseline.regression import Against, Regression, regressions
-from pytest_rageval.analysis.decisions.verdicts import BECOMES_BASELINE, GateResult, Undecided, measure, size_of
+from pytest_rageval.analysis.decisions.verdicts import BECOMES_BASELINE, GateResult, MeasuredGate, measure, size_of
 from pytest_rageval.analysis.decisions.worst_cases import WORST, badness
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.metric_info import MetricInfo
@@ -32,7 +32,7 @@ def evaluate(
     return decide([measure(gate, scope, outcomes, metrics, unasked, against, least)], against)[0]
 
 
-def decide(gates: Sequence[GateResult | Undecided], against: Against | None) -> list[GateResult]:
+def decide(gates: Sequence[GateResult | MeasuredGate], against: Against | None) -> list[GateResult]:
     """Return the results of the gates of a session, in the same order.
 
     Args:
@@ -44,18 +44,18 @@ def decide(gates: Sequence[GateResult | Undecided], against: Against | None) -> 
     return [result for gate in gates for result in _decided_together([gate], against)]
 
 
-def _decided_together(gates: Sequence[GateResult | Undecided], against: Against | None) -> list[GateResult]:
-    measured = [gate.comparisons if isinstance(gate, Undecided) else () for gate in gates]
+def _decided_together(gates: Sequence[GateResult | MeasuredGate], against: Against | None) -> list[GateResult]:
+    measured = [gate.comparisons if isinstance(gate, MeasuredGate) else () for gate in gates]
     family = [comparison for comparisons in measured for comparison in comparisons if comparison is not None]
     results = iter(regressions(family, against.alpha) if against is not None else ())
     by_gate = [[None if each is None else next(results) for each in comparisons] for comparisons in measured]
     return [
-        _result(gate, its, against) if isinstance(gate, Undecided) else gate
+        _result(gate, its, against) if isinstance(gate, MeasuredGate) else gate
         for gate, its in zip(gates, by_gate, strict=True)
     ]
 
 
-def _result(of: Undecided, regressions: Sequence[Regression | None], against: Against | None) -> GateResult:
+def _result(of: MeasuredGate, regressions: Sequence[Regression | None], against: Against | None) -> GateResult:
     """Return the result of a gate from the regression of each of its cells."""
     cells = [
         cell if regression is None or against is None else _decided(cell, regression, against)
@@ -95,9 +95,9 @@ def _reason_at(worst: GateResult, gate: Gate) -> str | None:
 def _rank(gate: Gate, cell: GateResult) -> tuple[int, float]:
     """Return the sort key of cells of one status, the worst first: by their drop if compared, else by value."""
     regression = cell.regression
-    if regression is None or regression.found.delta is None:
+    if regression is None or regression.test.delta is None:
         return 1, badness(gate, cell.value)
-    return int(regression.verdict in ("not_worse", "not_comparable")), badness(gate, regression.found.delta)
+    return int(regression.verdict in ("not_worse", "not_comparable")), badness(gate, regression.test.delta)
 
 
 def _decided(cell: GateResult, regression: Regression, against: Against) -> GateResult:
@@ -105,7 +105,7 @@ def _decided(cell: GateResult, regression: Regression, against: Against) -> Gate
     inconclusive = regression.verdict == "inconclusive"
     if regression.verdict != "worse" and not (inconclusive and against.inconclusive == "fail"):
         return result
-    test, gate = regression.found, cell.gate
+    test, gate = regression.test, cell.gate
     if test.delta is None:
         why = f"nothing to compare: none of its {size_of(cell)} cases is in the baseline"
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_rageval.analysis.decisions.verdicts import GateResult, Undecided
+from pytest_rageval.analysis.decisions.verdicts import GateResult, MeasuredGate
 from pytest_rageval.metrics.judges.people import PEOPLE
 from pytest_rageval.model.outcome import Outcome
 
@@ -16,8 +16,8 @@ Difference = tuple[str, float, int]
 
 
 def fail_biased(
-    gate: GateResult | Undecided, biased: Mapping[str, Difference], outcomes: Sequence[Outcome]
-) -> GateResult | Undecided:
+    gate: GateResult | MeasuredGate, biased: Mapping[str, Difference], outcomes: Sequence[Outcome]
+) -> GateResult | MeasuredGate:
     """Return a measured gate whose cells of biased systems fail.
 
     Args:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import by_case
-from pytest_rageval.analysis.corrected import FEWEST
 from pytest_rageval.analysis.corrected_cases import LabelsUsed
+from pytest_rageval.analysis.corrected_mean import FEWEST
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.usage import LATENCY, USED, answered, used
+from pytest_rageval.analysis.usage import LATENCY, USAGE_FIELDS, outcomes_with_answer, usage_value
 from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.outcome import Outcome, Score
 
@@ -38,7 +38,7 @@ REPORTED = {
     "model_calls": "calls of models",
     "tool_calls": "trace",
 } | dict.fromkeys(LATENCY, "time")
-"""What an answer reports for each pseudo-metric in `USED`."""
+"""What an answer reports for each pseudo-metric in `USAGE_FIELDS`."""
 
 
 def n_lost(metric: str, covered: Sequence[Outcome]) -> int:
@@ -101,9 +101,9 @@ def too_few_scored(n: int, unscored: Mapping[str, int], least: float) -> str:
 def nothing_scored(gate: Gate, covered: Sequence[Outcome]) -> str:
     """Return why a gate has no value."""
     errors = sum(outcome.status == "error" for outcome in covered)
-    answers = answered(covered)
-    if gate.metric in USED and answers:
-        unknown = sum(used(gate.metric, outcome) is None for outcome in answers)
+    answers = outcomes_with_answer(covered)
+    if gate.metric in USAGE_FIELDS and answers:
+        unknown = sum(usage_value(gate.metric, outcome) is None for outcome in answers)
         lacking = f"{unknown} of {len(answers)} answers report no {REPORTED[gate.metric]}"
         return f"{gate.metric} is unknown, because {lacking}"
     return f"nothing was scored: {len(covered)} cases, {errors} errors{reasons_of(gate.metric, covered)}"

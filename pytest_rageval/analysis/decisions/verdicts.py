@@ -25,11 +25,11 @@ from pytest_rageval.analysis.decisions.unscored import (
 )
 from pytest_rageval.analysis.decisions.worst_cases import Flaws, flaws_of, worst_of
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.matrix import present
+from pytest_rageval.analysis.matrix import has_facet
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
-from pytest_rageval.model.facets import ANY, KNEW, above, in_slice, place_of, place_text
+from pytest_rageval.analysis.usage import LATENCY, all_replayed, outcomes_with_answer
+from pytest_rageval.model.facets import ANY, KNEW, in_slice, parent_facet, place_of, place_text
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
     "DESELECTED",
     "NOT_DECIDED",
     "GateResult",
-    "Undecided",
+    "MeasuredGate",
     "measure",
     "size_of",
 ]
@@ -140,7 +140,7 @@ class GateResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Undecided:
+class MeasuredGate:
     """A gate with measured cells, whose baseline comparisons are decided together with other gates.
 
     Attributes:
@@ -164,7 +164,7 @@ def measure(
     unasked: int = 0,
     against: Against | None = None,
     least: float = MIN_COMPARED,
-) -> GateResult | Undecided:
+) -> GateResult | MeasuredGate:
     """Return the measured cells of ``gate``, or its result if nothing can be measured.
 
     Args:
@@ -196,7 +196,7 @@ def measure(
     cell_groups = list(_by_cell(gate, free, covered, lost)) if free else [(gate, covered)]
     cells = [_cell(each, scope, group, metrics, least) for each, group in cell_groups]
     if not gate.baseline or against is None:
-        return Undecided(gate, scope, tuple(cells), (None,) * len(cells))
+        return MeasuredGate(gate, scope, tuple(cells), (None,) * len(cells))
     return _compared(gate, scope, cells, [group for _, group in cell_groups], against, outcomes)
 
 
@@ -207,7 +207,7 @@ def _compared(
     groups: Sequence[Sequence[Outcome]],
     against: Against,
     outcomes: Sequence[Outcome],
-) -> Undecided:
+) -> MeasuredGate:
     """Return the cells of a baseline gate with their comparisons; a cell that is not comparable fails."""
     compared: list[GateResult] = []
     comparisons: list[BaselineComparison | None] = []
@@ -222,7 +222,7 @@ def _compared(
         else:
             compared.append(cell)
             comparisons.append(comparison)
-    return Undecided(gate, scope, tuple(compared), tuple(comparisons))
+    return MeasuredGate(gate, scope, tuple(compared), tuple(comparisons))
 
 
 def _by_cell(
@@ -241,10 +241,10 @@ def _by_cell(
         if n >= gate.min_n:
             groups.setdefault(places, [])
     alike = Counter(tuple(value for _, value in places) for places in groups)
-    grouped = {name for name in free if present(above(name), covered)}
+    grouped = {name for name in free if has_facet(parent_facet(name), covered)}
     for places, group in sorted(groups.items()):
         own = {name: value for name, (_, value) in zip(free, places, strict=True)}
-        over = {above(name): value for name, (value, _) in zip(free, places, strict=True) if name in grouped}
+        over = {parent_facet(name): value for name, (value, _) in zip(free, places, strict=True) if name in grouped}
         names = over if alike[tuple(own.values())] > 1 else {}
         yield replace(gate, slice={**names, **gate.slice, **own}), group
 
@@ -263,7 +263,7 @@ def _cell(
         return replace(result, status="failed", reason=unasked)
     if stale := stale_text(gate.metric, covered):
         return replace(result, status="failed", reason=stale)
-    if cell.mean is None and gate.metric in LATENCY and all_replayed(answered(covered)):
+    if cell.mean is None and gate.metric in LATENCY and all_replayed(outcomes_with_answer(covered)):
         return replace(result, status="skipped", reason=REPLAYED)
     if size_of(result) < gate.min_n > 1:
         missing = n_lost(gate.metric, covered)

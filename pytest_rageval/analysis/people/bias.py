@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Annotated, Literal
 
-from pytest_rageval.analysis.corrected import FEWEST
 from pytest_rageval.analysis.corrected_cases import EARLIER, OWN, LabelSource
+from pytest_rageval.analysis.corrected_mean import FEWEST
 from pytest_rageval.analysis.people.labelled_answers import Scored, matched, own_and_earlier, own_id, scored
 from pytest_rageval.analysis.statistics import Interval, t_quantile
 from pytest_rageval.analysis.units import Units, units_of_outcomes

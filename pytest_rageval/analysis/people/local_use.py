@@ -13,7 +13,7 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import ALWAYS, Amount, Bounds, Share
 from pytest_rageval.model.verdict import Verdict
 
-__all__ = ["MOST_UNLIKE", "Agreed", "LocalUse", "local_uses_of"]
+__all__ = ["MOST_UNLIKE", "LabelMatches", "LocalUse", "local_uses_of"]
 
 MOST_UNLIKE = 0.2
 """Largest share of a run's answers that may be unlike the training data without a warning."""
@@ -22,7 +22,7 @@ Count = Annotated[int, Bounds(0)]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class LabelMatches:
     """Pairs of a person's label and a verdict.
 
     Attributes:
@@ -56,8 +56,8 @@ class LocalUse:
     escalated: Count
     no_label: Count
     escalate: Share | None
-    local: Agreed
-    model: Agreed
+    local: LabelMatches
+    model: LabelMatches
     cost_usd: Amount | None
     unlike: Share
     unlike_by_system: Mapping[str, Share] = field(default_factory=dict)
@@ -111,8 +111,8 @@ def _use(
     escalate: float | None,
     judged: Sequence[Verdict],
     unlike: Mapping[str, Sequence[bool]],
-    local: Agreed,
-    model: Agreed,
+    local: LabelMatches,
+    model: LabelMatches,
 ) -> LocalUse:
     passed_on = [verdict for verdict in judged if verdict.by != "local"]
     own = [verdict for verdict in judged if verdict.by == "local"]
@@ -132,10 +132,10 @@ def _use(
     )
 
 
-def _agreed(metric: str, labels: Sequence[Label], outcomes: Sequence[Outcome]) -> tuple[Agreed, Agreed]:
+def _agreed(metric: str, labels: Sequence[Label], outcomes: Sequence[Outcome]) -> tuple[LabelMatches, LabelMatches]:
     """Return how people's labels agree with the local judge, and with the model that it asks."""
     if not labels:
-        return Agreed(), Agreed()
+        return LabelMatches(), LabelMatches()
     both, _ = scored(metric, matched(labels, outcomes).answers)
     verdicts = [_verdict(each.outcome, metric) for each in both]
     sides = []
@@ -146,5 +146,5 @@ def _agreed(metric: str, labels: Sequence[Label], outcomes: Sequence[Outcome]) -
             if verdict is not None and (verdict.by == "local") is local
         ]
         pairs = [value == rating.judged for rating in compared(own).ratings for value in rating.people] if own else []
-        sides.append(Agreed(len(pairs), sum(pairs)))
+        sides.append(LabelMatches(len(pairs), sum(pairs)))
     return sides[0], sides[1]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_rageval.analysis.people.labelled_answers import Matched
     from pytest_rageval.datasets.labels import Label
 
-__all__ = ["Trust", "trust_of", "trusts_of", "withheld"]
+__all__ = ["Trust", "trust_of", "trusts_of", "withhold_untrusted"]
 
 UNTRUSTED = "judge_untrusted"
 
@@ -102,7 +102,7 @@ def trust_of(judge: str, labelled: Matched, least: float) -> Trust:
     )
 
 
-def withheld(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str, str]) -> Outcome:
+def withhold_untrusted(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str, str]) -> Outcome:
     """Return an outcome whose scores of untrusted judges have a reason instead of a value.
 
     Scores decided by a rule, without the judge, stay.
@@ -120,4 +120,4 @@ def _withheld(score: Score, problem: str | None) -> Score:
     by_rule = score.verdict is not None and score.verdict.by == "rule"
     if problem is None or score.value is None or by_rule:
         return score
-    return replace(score, value=None, reason=f"{UNTRUSTED}: {problem}", withheld=score.value)
+    return replace(score, value=None, reason=f"{UNTRUSTED}: {problem}", withhold_untrusted=score.value)

@@ -12,7 +12,7 @@ from pytest_rageval.analysis.matrix import macro_average
 from pytest_rageval.analysis.statistics import quantile
 from pytest_rageval.analysis.systems.board import Board, Candidate
 from pytest_rageval.analysis.systems.pareto import Point, fronts
-from pytest_rageval.analysis.usage import answered, calls_in_trace, is_replayed, used
+from pytest_rageval.analysis.usage import calls_in_trace, is_replayed, outcomes_with_answer, usage_value
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.trace.steps import (
@@ -27,7 +27,7 @@ from pytest_rageval.trace.steps import (
     end_reason,
 )
 
-__all__ = ["PARTS", "REST", "SHARES", "Deployed", "deployed", "macro_of"]
+__all__ = ["PARTS", "REST", "SHARES", "SystemCosts", "macro_of", "system_costs"]
 
 PARTS = {COMPLETION: "model", GENERATE: "model", TOOL: "tools", RETRIEVE: "retrieval", PROGRAM: "program"}
 """Kind of a step -> the part of an answer's seconds that it counts to."""
@@ -43,7 +43,7 @@ _RIGHT = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Deployed:
+class SystemCosts:
     """The quality and the cost of one system.
 
     Attributes:
@@ -91,7 +91,7 @@ class Deployed:
         return None if self.quality is None else self.quality.mean
 
 
-def deployed(board: Board, among: Callable[[Outcome], bool] = lambda outcome: True) -> list[Deployed]:
+def system_costs(board: Board, among: Callable[[Outcome], bool] = lambda outcome: True) -> list[SystemCosts]:
     """Return the cost of each system over some of its outcomes, and which systems are on the Pareto front."""
     rows = []
     for candidate in board.candidates:
@@ -107,14 +107,14 @@ def deployed(board: Board, among: Callable[[Outcome], bool] = lambda outcome: Tr
     ]
 
 
-def macro_of(rows: Sequence[Deployed]) -> Deployed:
+def macro_of(rows: Sequence[SystemCosts]) -> SystemCosts:
     """Return the macro average of one system's rows, one for each value of a facet; None where a row has no value."""
 
-    def average(value: Callable[[Deployed], float | None]) -> float | None:
+    def average(value: Callable[[SystemCosts], float | None]) -> float | None:
         return macro_average([Cell(value(row), row.n, 0, None) for row in rows])
 
     quality = Cell(average(lambda row: row.mean), sum(row.quality.n for row in rows if row.quality), 0, None)
-    return Deployed(
+    return SystemCosts(
         system=rows[0].system,
         n=sum(row.n for row in rows),
         quality=quality,
@@ -135,16 +135,16 @@ def macro_of(rows: Sequence[Deployed]) -> Deployed:
     )
 
 
-def _deployed(board: Board, system: Candidate, outcomes: Sequence[Outcome], quality: Cell | None) -> Deployed:
-    answers = answered(outcomes)
-    seconds = [value for outcome in answers if (value := used("latency_p50", outcome)) is not None]
+def _deployed(board: Board, system: Candidate, outcomes: Sequence[Outcome], quality: Cell | None) -> SystemCosts:
+    answers = outcomes_with_answer(outcomes)
+    seconds = [value for outcome in answers if (value := usage_value("latency_p50", outcome)) is not None]
     traces = [outcome.answer.trace for outcome in answers if outcome.answer is not None and outcome.answer.trace]
-    cost = _total([used("cost_usd", outcome) for outcome in answers])
+    cost = _total([usage_value("cost_usd", outcome) for outcome in answers])
     right = sum(outcome.status == "scored" and (value_of(board.metric, outcome) or 0) >= _RIGHT for outcome in outcomes)
     if not board.info.higher_is_better:
         right = sum(outcome.status == "scored" and value_of(board.metric, outcome) == 0 for outcome in outcomes)
     failed = [outcome for outcome in outcomes if outcome.status == "error"]
-    return Deployed(
+    return SystemCosts(
         system=system,
         n=len(answers),
         quality=quality,

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import ROUNDING, paired
+from pytest_rageval.analysis.baseline.paired_tests import ROUNDING, paired_test
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.systems.board import Board
 from pytest_rageval.analysis.systems.separable import Contrast, contrast_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.floating[Any]]
 
-__all__ = ["MIDDLE", "POINTS", "Duel", "Rated", "contrasts_of_duels", "duels_of_board", "ratings"]
+__all__ = ["MIDDLE", "POINTS", "Duel", "DuelRecord", "contrasts_of_duels", "duels_of_board", "ratings"]
 
 MIDDLE, POINTS = 1000.0, 400.0
 """Mean rating of all systems; a lead of 400 points wins ten duels of eleven (Elo's scale)."""
@@ -53,7 +53,7 @@ class Duel(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class DuelRecord:
     """A system and its duels.
 
     Attributes:
@@ -89,7 +89,7 @@ def duels_of_board(board: Board) -> list[Duel]:
     return duels
 
 
-def ratings(duels: Sequence[Duel], systems: Sequence[str]) -> list[Rated]:
+def ratings(duels: Sequence[Duel], systems: Sequence[str]) -> list[DuelRecord]:
     """Return the systems with their ratings, in the order of ``systems``.
 
     Formula: system i beats system j with probability p_i / (p_i + p_j); the strengths p maximise the likelihood of all
@@ -144,24 +144,24 @@ def _contrast(duels: Sequence[Duel], one: str, other: str, alpha: float, n: int)
     mine = [(duel.value, duel.unit) for duel in duels if (duel.one, duel.other) == (one, other)]
     mine += [(1 - duel.value, duel.unit) for duel in duels if (duel.one, duel.other) == (other, one)]
     values = [value for value, _ in mine]
-    found = paired([1 - value for value in values], values, alpha=alpha, cells=n, units=[unit for _, unit in mine])
+    found = paired_test([1 - value for value in values], values, alpha=alpha, cells=n, units=[unit for _, unit in mine])
     least = found.at_level(alpha / 2 / n).least_drop if mine else None  # the test is two-sided
     return contrast_of(one, other, found, least)
 
 
-def _rated(system: str, duels: Iterable[Duel], points: float, drawn: Numbers | None, index: int) -> Rated:
+def _rated(system: str, duels: Iterable[Duel], points: float, drawn: Numbers | None, index: int) -> DuelRecord:
     import numpy as np
 
     values = [duel.value if duel.one == system else 1 - duel.value for duel in duels if system in duel[:2]]
     won, lost = (sum(sign * (value - 0.5) > ROUNDING for value in values) for sign in (1, -1))
     if not values:
-        return Rated(system, 0, 0, 0, None, None)
+        return DuelRecord(system, 0, 0, 0, None, None)
     interval = None
     if drawn is not None:
         tail = (1 - LEVEL) / 2
         low, high = np.quantile(drawn[:, index], (tail, 1 - tail))
         interval = (min(points, float(low)), max(points, float(high)))
-    return Rated(system, won, len(values) - won - lost, lost, fmean(values), points, interval)
+    return DuelRecord(system, won, len(values) - won - lost, lost, fmean(values), points, interval)
 
 
 def _points(wins: Numbers) -> Numbers:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.systems.board import Board
-from pytest_rageval.analysis.systems.duels import Duel, Rated, contrasts_of_duels, duels_of_board, ratings
+from pytest_rageval.analysis.systems.duels import Duel, DuelRecord, contrasts_of_duels, duels_of_board, ratings
 from pytest_rageval.analysis.systems.matching import ALL
 from pytest_rageval.analysis.systems.ranks import ranks
 from pytest_rageval.analysis.systems.separable import Contrast, best_of_scope
@@ -21,13 +21,13 @@ class Place:
 
     Attributes:
         rank: its rank, from 1; equal values share their mean rank. None without a value.
-        rated: its duels and its rating.
+        record: its duels and its rating.
         cell: its metric over all cases; None on a leaderboard of duels.
         behind: the best system against it; None for the best one, or without a common case.
     """
 
     rank: float | None
-    rated: Rated
+    record: DuelRecord
     cell: Cell | None = None
     behind: Contrast | None = None
 
@@ -49,7 +49,7 @@ class Leaderboard:
     @property
     def not_separable(self) -> list[str]:
         """The systems that the test cannot tell from the best one."""
-        return [each.rated.system for each in self.places if each.behind is not None and not each.behind.separable]
+        return [each.record.system for each in self.places if each.behind is not None and not each.behind.separable]
 
 
 def leaderboard_of_board(board: Board, alpha: float) -> Leaderboard:
@@ -59,21 +59,21 @@ def leaderboard_of_board(board: Board, alpha: float) -> Leaderboard:
     means = {name: None if cell is None else cell.mean for name, cell in cells.items()}
     best = best_of_scope(board, ALL, names, list(board.facets), alpha)
     behind = {} if best is None else {each.other: each for each in best.others}
-    rated = {each.system: each for each in ratings(duels_of_board(board), names)}
+    records = {each.system: each for each in ratings(duels_of_board(board), names)}
     found = ranks(means, higher_is_better=board.info.higher_is_better)
-    places = [Place(found[name], rated[name], cells[name], behind.get(name)) for name in names]
+    places = [Place(found[name], records[name], cells[name], behind.get(name)) for name in names]
     return Leaderboard(board.metric, alpha, _sorted(places))
 
 
 def leaderboard_of_duels(duels: Sequence[Duel], systems: Sequence[str], judge: str, alpha: float) -> Leaderboard:
     """Return the systems ranked by their ratings."""
-    rated = {each.system: each for each in ratings(duels, systems)}
-    found = ranks({name: each.rating for name, each in rated.items()})
-    known = [name for name in systems if rated[name].rating is not None]
+    records = {each.system: each for each in ratings(duels, systems)}
+    found = ranks({name: each.rating for name, each in records.items()})
+    known = [name for name in systems if records[name].rating is not None]
     best = min(known, key=lambda name: (found[name] or 0.0, systems.index(name)), default=None)
     pairs = [(best, name) for name in known if best is not None and name != best]
     behind = {each.other: each for each in contrasts_of_duels(duels, pairs, alpha) if each.n}
-    places = [Place(found[name], rated[name], None, behind.get(name)) for name in systems]
+    places = [Place(found[name], records[name], None, behind.get(name)) for name in systems]
     return Leaderboard(judge, alpha, _sorted(places))
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import fmean
 
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_test
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.systems.board import Board, Key
 
@@ -100,7 +100,7 @@ def contrasts(
     )
 
 
-def contrast_of(one: str, other: str, found: Paired, least: float | None) -> Contrast:
+def contrast_of(one: str, other: str, found: PairedTest, least: float | None) -> Contrast:
     """Return the contrast of two systems from the paired test, in which ``one`` is the new run."""
     won, lost = found.n_better, found.n_worse
     return Contrast(one, other, found.n_pairs, won, lost, found.delta, found.p_value, None, least, ci95=found.ci95)
@@ -109,7 +109,7 @@ def contrast_of(one: str, other: str, found: Paired, least: float | None) -> Con
 def _contrast(board: Board, one: str, other: str, cases: Sequence[Key], alpha: float, n: int) -> Contrast:
     mine, theirs = board.scores[one], board.scores[other]
     common = [key for key in cases if key in mine and key in theirs]
-    found = paired(
+    found = paired_test(
         [theirs[key] for key in common],
         [mine[key] for key in common],
         higher_is_better=board.info.higher_is_better,

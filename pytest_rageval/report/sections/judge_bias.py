@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rageval.analysis.corrected import FEWEST
 from pytest_rageval.analysis.corrected_cases import EARLIER
+from pytest_rageval.analysis.corrected_mean import FEWEST
 from pytest_rageval.analysis.people.bias import UNKNOWN, JudgeBias
 from pytest_rageval.metrics.judges.people import PEOPLE
 from pytest_rageval.report.run.plan import TestbedPlan

@@ -17,7 +17,7 @@ from statistics import fmean
 from pytest_rageval.analysis.baseline.power import at_least, chance_share, least_drop
 from pytest_rageval.analysis.statistics import Interval, bonett_price_interval, bootstrap_interval, clustered_interval
 
-__all__ = ["ROUNDING", "Paired", "paired"]
+__all__ = ["ROUNDING", "PairedTest", "paired_test"]
 
 ROUNDING = 1e-9
 """Two values that differ by at most this count as equal."""
@@ -29,7 +29,7 @@ FEWEST, VALUES, AT_A_TIME = 9_999, 4_000_000, 250_000  # draws; bytes (eight sig
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class PairedTest:
     """A baseline and a new run over the same cases.
 
     Attributes:
@@ -68,12 +68,12 @@ class Paired:
     changes: Mapping[Hashable, float] = field(default_factory=dict, hash=False)
     facet: str = ""
 
-    def at_level(self, alpha: float) -> Paired:
+    def at_level(self, alpha: float) -> PairedTest:
         """Return a copy with the smallest detectable drop of a test at this level."""
         return replace(self, least_drop=least_drop(self.n_units, changing=self.changing, step=self.step, alpha=alpha))
 
 
-def paired(
+def paired_test(
     baseline: Sequence[float],
     value: Sequence[float],
     *,
@@ -81,7 +81,7 @@ def paired(
     alpha: float = 0.05,
     cells: int = 1,
     units: Sequence[Hashable] | None = None,
-) -> Paired:
+) -> PairedTest:
     """Compare two runs over the same cases: one value in 0..1 for each case, in the same order.
 
     The p-values come from permuting the signs of the changes. Cases of one unit change together, so each unit has one
@@ -104,7 +104,7 @@ def paired(
     """
     n = len(baseline)
     if not n:
-        return Paired(0, None, None, None, None, None, None, 0, 0, None)
+        return PairedTest(0, None, None, None, None, None, None, 0, 0, None)
     groups = _groups(range(n) if units is None else units)
     changes = [after - before for before, after in zip(baseline, value, strict=True)]
     worse = [-change if higher_is_better else change for change in changes]
@@ -115,7 +115,7 @@ def paired(
     step = _step([share * math.fsum(losable[i + side] for i in at) for at in groups.values() for side in (0, n)])
     changing = chance_share([share * size / step for size in sizes], len(groups))
     p_value, p_worse = _p_values(sizes, alpha, cells)
-    return Paired(
+    return PairedTest(
         n_pairs=n,
         baseline=fmean(baseline),
         value=fmean(value),

@@ -16,7 +16,7 @@ from pytest_rageval.analysis.statistics import Interval, Mean, mean_of, t_quanti
 from pytest_rageval.analysis.units import Units
 
 __all__ = [
-    "FEWEST", "Corrected", "corrected_mean", "corrected_mean_of_units", "influences", "shifted_mean_of_units",
+    "FEWEST", "CorrectedMean", "corrected_mean", "corrected_mean_of_units", "influences", "shifted_mean_of_units",
     "standard_error",
 ]  # fmt: skip
 
@@ -25,7 +25,7 @@ FEWEST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedMean:
     """Estimate of the mean that people would give to all cases, from the judge's values and a few labels.
 
     Attributes:
@@ -49,7 +49,7 @@ class Corrected:
     reason: str | None = None
 
 
-def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Sequence[float]) -> Corrected:
+def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Sequence[float]) -> CorrectedMean:
     """Return the corrected mean of a metric; all values in 0..1, one for each case.
 
     Formula: w * mean(others) + mean(people - w * judged). The weight w in 0..1 minimises the variance:
@@ -74,16 +74,16 @@ def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Seq
     everything = [*judged, *others]
     raw, labelled = mean_of(everything, binary=False), mean_of(people, binary=False)
     if n < FEWEST or not size:
-        return Corrected(n, len(everything), raw, labelled, reason="too_few")
+        return CorrectedMean(n, len(everything), raw, labelled, reason="too_few")
     weight = _weight(people, judged, everything, n / size)
     errors = [person - weight * value for person, value in zip(people, judged, strict=True)]
     value = min(1.0, max(0.0, weight * fmean(others) + fmean(errors)))
     if min(people) == max(people):
-        return Corrected(n, len(everything), raw, labelled, value, weight=weight, reason="one_value")
+        return CorrectedMean(n, len(everything), raw, labelled, value, weight=weight, reason="one_value")
     interval = _interval(errors, others, weight) if weight else labelled.ci95
     if interval is not None:
         interval = (min(value, interval[0]), max(value, interval[1]))
-    return Corrected(n, len(everything), raw, labelled, value, interval, weight)
+    return CorrectedMean(n, len(everything), raw, labelled, value, interval, weight)
 
 
 def _interval(errors: Sequence[float], others: Sequence[float], weight: float) -> Interval:
@@ -112,7 +112,7 @@ def _smoothed(errors: Sequence[float], weight: float) -> list[float]:
 
 def corrected_mean_of_units(
     people: Sequence[float], judged: Sequence[float], others: Sequence[float], units: Units
-) -> Corrected:
+) -> CorrectedMean:
     """Return the corrected mean with intervals over independent units; see `corrected_mean`.
 
     Formula: the variance is K / (K - 1) times the sum of the squared influences of the K units. The influence of a unit
@@ -146,7 +146,7 @@ def corrected_mean_of_units(
 
 def shifted_mean_of_units(
     people: Sequence[float], judged: Sequence[float], now: Sequence[float], units: Units
-) -> Corrected:
+) -> CorrectedMean:
     """Return a mean corrected by labels of other answers than the judged ones, such as a system's earlier answers.
 
     Formula: mean(now) + mean(people - judged). The judge's weight is 1, because the labels say how the judge errs, and
@@ -165,14 +165,14 @@ def shifted_mean_of_units(
     raw = over_units(mean_of(now, binary=False), its, now, binary=False, low=0.0)
     of_labels = over_units(mean_of(people, binary=False), labelled, people, binary=False, low=0.0)
     if labelled.n < FEWEST:
-        return Corrected(n, len(now), raw, of_labels, reason="too_few")
+        return CorrectedMean(n, len(now), raw, of_labels, reason="too_few")
     errors = [person - value for person, value in zip(people, judged, strict=True)]
     value = min(1.0, max(0.0, fmean(now) + fmean(errors)))
     low, high = _interval(errors, now, 1.0)
     interval = min(value, low), max(value, high)
     if units.facet:
         interval = _over_units(interval, value, influences(people, judged, now, 1.0), units, labelled.n)
-    return Corrected(n, len(now), raw, of_labels, value, interval, 1.0)
+    return CorrectedMean(n, len(now), raw, of_labels, value, interval, 1.0)
 
 
 def influences(people: Sequence[float], judged: Sequence[float], others: Sequence[float], weight: float) -> list[float]:
