@@ -19,10 +19,10 @@ from pytest_rageval.model.stored import Bounds
 __all__ = ["GAIN", "WITH", "WITHOUT", "Cell", "cell_of", "difference_of", "value_of"]
 
 WITH, WITHOUT = "accuracy", "closed_book_accuracy"
-"""The metrics of an answer with retrieval, and of the model's answer to the question alone."""
+"""The accuracy of the system's answer, and of the model's answer to the question without passages."""
 
 GAIN = f"{WITH} - {WITHOUT}"
-"""The gain from retrieval: the difference of the two on the same case, in -1..1."""
+"""The gain from retrieval: the difference of these two metrics on the same case, in -1..1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Cell:
 def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
     """Return ``metric`` over ``outcomes``, with the number of unscored outcomes.
 
-    The error rate is over all outcomes that ended. The metric ``n`` counts the scored outcomes; it is unknown, not 0,
-    if nothing was scored. Usage is over all outcomes with an answer.
+    The error rate is over all outcomes except skipped ones. The metric ``n`` counts the scored outcomes; if nothing was
+    scored it is unknown, not 0. Usage is over all outcomes with an answer.
     """
     if metric in USAGE_FIELDS:
         answers = outcomes_with_answer(outcomes)
@@ -103,10 +103,10 @@ def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell
     pairs = pairs_of(outcomes, system)
     both: list[Outcome] = []
     differences: list[float] = []
-    for ours, theirs in pairs:
-        one, other = _mean(metric, ours), _mean(metric, theirs)
+    for runs, runs_of_other in pairs:
+        one, other = _mean(metric, runs), _mean(metric, runs_of_other)
         if one is not None and other is not None:
-            both.append(ours[0])
+            both.append(runs[0])
             differences.append(one - other)
     mean = mean_of(differences, binary=False, low=-1.0)
     mean = over_units(mean, units_of_outcomes(both), differences, binary=False, low=-1.0)

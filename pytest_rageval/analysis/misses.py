@@ -13,7 +13,7 @@ __all__ = ["bound_of", "is_miss"]
 
 
 def is_miss(outcome: Outcome, primary: str, higher_is_better: bool, gates: Sequence[Gate]) -> bool:
-    """Return whether a scored case misses on its testbed's primary metric.
+    """Return whether a scored case misses by its testbed's primary metric.
 
     If a gate bounds that metric over the whole testbed, a case misses if its own value would not hold the gate.
     Without such a gate it misses if its value is the worst possible one. A variant that should change the answer, such

@@ -15,7 +15,7 @@ class Sensitivity:
     """The drop that a testbed's primary metric can find under a system.
 
     Attributes:
-        comparison: the metric over all cases; its ``found`` has their number and their smallest detectable drop.
+        comparison: the metric over all cases; its ``test`` has their number and their smallest detectable drop.
         needed: number of cases that find the drop with 80 % power; None if no number does.
     """
 
@@ -24,7 +24,13 @@ class Sensitivity:
 
 
 def sensitivity_of(comparison: Comparison, drop: float, *, alpha: float) -> list[Sensitivity]:
-    """Return how many cases each primary metric needs to find a drop in 0..1, if scores change as in these runs."""
+    """Return the number of cases that each primary metric needs to find a drop, if scores change as in these runs.
+
+    Args:
+        comparison: the two runs.
+        drop: the drop to find, in 0..1.
+        alpha: level of the one-sided test.
+    """
     return [
         Sensitivity(each, cases_needed(drop, changing=each.test.changing, step=each.test.step, alpha=alpha))
         for each in comparison.overall

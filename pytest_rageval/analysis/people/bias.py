@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Annotated, Literal
 
-from pytest_rageval.analysis.corrected_cases import EARLIER, OWN, LabelSource
+from pytest_rageval.analysis.corrected_cases import EARLIER_LABELS, OWN_LABELS, LabelSource
 from pytest_rageval.analysis.corrected_mean import FEWEST
 from pytest_rageval.analysis.people.labelled_answers import Scored, matched, own_and_earlier, own_id, scored
 from pytest_rageval.analysis.statistics import Interval, t_quantile
@@ -86,7 +86,7 @@ def biases_of(
 
 
 def _bias(judge: str, system: str, answers: Sequence[Scored], most: float, earlier: bool) -> JudgeBias:
-    source = EARLIER if earlier else OWN
+    source = EARLIER_LABELS if earlier else OWN_LABELS
     if not answers:
         return JudgeBias(judge, system, 0, None, None, None, None, most, UNKNOWN, source, 0)
     judged, people = [each.judged for each in answers], [fmean(each.people) for each in answers]

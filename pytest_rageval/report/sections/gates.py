@@ -8,7 +8,7 @@ from itertools import chain
 from pytest_rageval.analysis.account.sentences import OPPOSITE, two_values
 from pytest_rageval.analysis.baseline.failure_cause import causes_of, n_by_answer
 from pytest_rageval.analysis.baseline.regression import Regression
-from pytest_rageval.analysis.corrected_cases import EARLIER, LabelsUsed
+from pytest_rageval.analysis.corrected_cases import EARLIER_LABELS, LabelsUsed
 from pytest_rageval.analysis.decisions.partial import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import DESELECTED, NOT_DECIDED, GateResult
 from pytest_rageval.analysis.decisions.worst_cases import Flaws
@@ -209,7 +209,7 @@ def n_text(result: GateResult) -> str:
 
 def _labels_text(labels: LabelsUsed) -> str:
     """Return ``30 labels``, or ``30 labels of earlier answers``."""
-    return f"{labels.n} {EARLIER}" if labels.source == EARLIER else counted(labels.n, "label")
+    return f"{labels.n} {EARLIER_LABELS}" if labels.source == EARLIER_LABELS else counted(labels.n, "label")
 
 
 def unscored_text(unscored: Mapping[str, int]) -> str:
