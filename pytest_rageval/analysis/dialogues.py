@@ -1,4 +1,4 @@
-"""Scores of whole conversations: by round, and the share without a missed turn."""
+"""Score whole conversations: by round, and the share without a missed turn."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Dialogues:
         testbed: the testbed's node id.
         system: the system that answered.
         metric: the primary metric.
-        n: number of conversations with a scored turn; each setting and each repeat of one counts.
+        n: number of conversations with a scored turn; each setting and each repeat of a conversation counts.
         n_complete: number of conversations in which every turn is scored.
         mean: mean over the conversations of the mean of their scored turns; None if no turn is scored.
         whole: share of the complete conversations without a missed turn, see `misses.is_miss`; None without a complete
             one.
-        rounds: (round, the metric over its turns), in order.
+        rounds: (round, the metric over all turns of this round), in the order of the rounds.
     """
 
     testbed: str

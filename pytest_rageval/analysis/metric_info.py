@@ -1,4 +1,4 @@
-"""Metadata of a metric that gates and tables read."""
+"""The metadata of a metric that gates and tables read."""
 
 from __future__ import annotations
 

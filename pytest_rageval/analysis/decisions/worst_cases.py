@@ -1,4 +1,4 @@
-"""Choose the cases that a failed gate names: the worst, the always missing, the flipping."""
+"""Choose the cases that a failed gate names: the worst, the always missing, the flaky."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Flaws:
 
 
 def worst_of(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float | None], ...]:
-    """Return up to five (node id, value) that weigh most against the gate, the worst first."""
+    """Return up to five (node id, value) that count most against the gate, the worst first."""
     if gate.metric == "error_rate":
         return tuple((o.nodeid, None) for o in covered if o.status == "error")[:WORST]
     if gate.metric in USAGE_FIELDS:
@@ -43,7 +43,7 @@ def worst_of(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float |
 
 
 def flaws_of(gate: Gate, covered: Sequence[Outcome]) -> Flaws | None:
-    """Return which cases always miss a metric's bound and which flip; None without repeats."""
+    """Return which cases miss the bound in every repeat and which flip; None without repeats."""
     if gate.metric in PSEUDO_METRICS or not has_repeats(covered):
         return None
     always, flipping = [], []
@@ -59,7 +59,7 @@ def flaws_of(gate: Gate, covered: Sequence[Outcome]) -> Flaws | None:
 
 
 def badness(gate: Gate, value: float | None) -> float:
-    """Return the sort key of a value, the worst first: the lowest for a lower bound, the highest for an upper one."""
+    """Return a sort key that puts the worst value first: the lowest for a lower bound, else the highest."""
     if value is None:
         return float("-inf")
     return value if gate.op in LOWER else -value
