@@ -62,8 +62,9 @@ def mean_of(values: Sequence[float], *, binary: bool, low: float = 0.0) -> Mean:
 def mean_of_cases(cases: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Mean:
     """Return the mean over cases; the value of a case is the mean of its repeats (at least one), in low..1.
 
-    The unit of the interval is the case, because its repeats are not independent. The interval is Wilson's if values are
-    0 or 1 and every case has the same value in all its repeats; else it is the bootstrap interval of the cases' means.
+    The unit of the interval is the case, because its repeats are not independent. The interval is Wilson's if values
+    are 0 or 1 and every case has the same value in all its repeats. Else it is the bootstrap interval of the cases'
+    means.
     """
     means = [fmean(values) for values in cases]
     steady = all(mean in (0.0, 1.0) for mean in means)

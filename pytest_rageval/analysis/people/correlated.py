@@ -81,8 +81,9 @@ def correlations(one: Sequence[float], other: Sequence[float], units: Sequence[H
 def _tables(cell: Counts, n_cells: int, units: Sequence[Hashable]) -> Iterator[Counts]:
     """Yield tables of counts with a row for each cell.
 
-    The first table has one column, which counts all pairs. The columns of all further tables are resamples. Units with the same cells are one kind; a resample draws the count of each kind. This is fast for a million pairs
-    with few different values.
+    The first table has one column, which counts all pairs. The columns of all further tables are resamples. Units with
+    the same cells are one kind, and a resample draws the count of each kind. This is fast for a million pairs with few
+    different values.
     """
     import numpy as np
 
