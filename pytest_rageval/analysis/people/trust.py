@@ -121,4 +121,4 @@ def _withheld(score: Score, problem: str | None) -> Score:
     by_rule = score.verdict is not None and score.verdict.by == "rule"
     if problem is None or score.value is None or by_rule:
         return score
-    return replace(score, value=None, reason=f"{UNTRUSTED}: {problem}", withhold_untrusted=score.value)
+    return replace(score, value=None, reason=f"{UNTRUSTED}: {problem}", withheld=score.value)
