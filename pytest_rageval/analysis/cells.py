@@ -14,7 +14,7 @@ from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.analysis.usage import USAGE_FIELDS, outcomes_with_answer, summarize_usage, usage_value
 from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import Bounds
+from pytest_rageval.model.storage import Bounds
 
 __all__ = ["GAIN", "WITH", "WITHOUT", "Cell", "cell_of", "difference_of", "value_of"]
 

@@ -17,7 +17,7 @@ from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.analysis.units import Units, units_of_outcomes
 from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import Bounds
+from pytest_rageval.model.storage import Bounds
 
 __all__ = ["EARLIER_LABELS", "OWN_LABELS", "LabelSource", "Labelling", "LabelsUsed", "corrected_cases", "corrected_of"]
 

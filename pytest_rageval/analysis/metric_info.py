@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pytest_rageval.model.stored import ALWAYS, NEEDED, Share, stored
+from pytest_rageval.model.storage import ALWAYS, NEEDED, Share, stored
 
 __all__ = ["MetricInfo"]
 

@@ -16,7 +16,7 @@ from pytest_rageval.analysis.clusters import REPEAT, by_case, case_names
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.misses import is_miss
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import Amount, Bounds, Share
+from pytest_rageval.model.storage import Amount, Bounds, Share
 
 __all__ = ["Repeats", "repeats_of"]
 

@@ -15,9 +15,9 @@ from typing import Any
 from pytest_rageval.activity import doing
 from pytest_rageval.analysis.account.finding import Account
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
-from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity, sensitivity_of
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.commands.compared_runs import compared_runs
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, holds_results, results_path, rootdir, runs_of

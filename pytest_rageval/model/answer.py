@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pytest_rageval.model.ranking import Ranking
-from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Amount, stored
+from pytest_rageval.model.storage import ALWAYS, NEEDED, UNSTORED, Amount, stored
 
 __all__ = ["Answer", "OldAnswer", "Step", "Usage"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pytest_rageval.model.stored import ALWAYS, Amount
+from pytest_rageval.model.storage import ALWAYS, Amount
 
 __all__ = ["NO_CALLS", "Calls"]
 

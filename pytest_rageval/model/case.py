@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from pytest_rageval.model.evidence import Evidence, LocatedEvidence
-from pytest_rageval.model.stored import NEEDED, UNSTORED, stored
+from pytest_rageval.model.storage import NEEDED, UNSTORED, stored
 
 __all__ = ["Case", "Gold", "Instance", "Passage", "Query", "Relevance", "Role", "Turn"]
 

@@ -23,7 +23,7 @@ from pytest_rageval.model.plain import (
     plain_scalar,
     plain_text,
 )
-from pytest_rageval.model.stored import Rule, StoredField, key_field, stored_fields
+from pytest_rageval.model.storage import Rule, StoredField, key_field, stored_fields
 
 __all__ = ["decoder", "encoder"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pytest_rageval.model.stored import Bounds, stored
+from pytest_rageval.model.storage import Bounds, stored
 
 __all__ = ["Chunk", "Evidence", "EvidencePlace", "EvidenceUnit", "LocatedEvidence", "Span"]
 

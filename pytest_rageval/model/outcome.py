@@ -11,7 +11,7 @@ from pytest_rageval.model.answer import Answer, OldAnswer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.model.facets import DIALOGUE
-from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Bounds, Share, stored
+from pytest_rageval.model.storage import ALWAYS, NEEDED, UNSTORED, Bounds, Share, stored
 from pytest_rageval.model.verdict import Verdict
 
 __all__ = ["Diagnosis", "DiagnosisType", "EarlierLabel", "Grounded", "Outcome", "Score", "Status"]

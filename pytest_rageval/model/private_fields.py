@@ -8,7 +8,7 @@ from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from pytest_rageval.model.plain import Plain
-from pytest_rageval.model.stored import key_field, stored_fields
+from pytest_rageval.model.storage import key_field, stored_fields
 
 __all__ = ["without_private"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pytest_rageval.errors import short_repr
-from pytest_rageval.model.stored import ALWAYS, UNSTORED, stored
+from pytest_rageval.model.storage import ALWAYS, UNSTORED, stored
 
 __all__ = ["Ranking", "ScoredPassage", "page_of"]
 

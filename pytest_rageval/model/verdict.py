@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pytest_rageval.model.stored import NEEDED, Amount, Bounds, Share, stored
+from pytest_rageval.model.storage import NEEDED, Amount, Bounds, Share, stored
 
 __all__ = ["Verdict", "Vote"]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.analysis.cells import Cell, cell_of
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.matrix import Matrix, facet_values

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
-from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.baseline.pairing import pair_up
 from pytest_rageval.analysis.baseline.regression import Against, regressions
+from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome, Score

@@ -21,12 +21,12 @@ _PREFERRED = {facet: at for at, facet in enumerate(("task", "topic", "language",
 """Facet -> its rank: if two facets select the same cases, the one with the lower rank names them."""
 
 MIN_Z = 0.8
-"""Smallest z of a cell that is tested. Below it the one-sided p is about 0.2 or more, so the test cannot succeed."""
+"""Smallest z of a cell that is tested. Below it the one-sided p is about 0.2 or more, so a test is useless."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A metric of a testbed under a system, over all cases or those with one facet value.
+    """The change of a metric between two runs, over all cases of a testbed or those with one facet value.
 
     Attributes:
         testbed: the testbed's node id.
@@ -70,11 +70,11 @@ def changes_of(
         alpha: the accepted chance of a false alarm in a family.
         worse: whether to look for drops.
     """
-    wholes = _adjusted(list(_wholes(comparison, metrics, alpha, worse=worse)), alpha)
-    others = [whole for whole in wholes if whole.changed_pairs and whole.p_value > alpha]
-    cells = _significant([cell for whole in others for cell in _cells(whole, alpha, worse=worse)], alpha)
+    of_testbeds = _with_adjusted_p(list(_changes_of_testbeds(comparison, metrics, alpha, worse=worse)), alpha)
+    insignificant = [whole for whole in of_testbeds if whole.changed_pairs and whole.p_value > alpha]
+    cells = _significant([cell for whole in insignificant for cell in _cells(whole, alpha, worse=worse)], alpha)
     changes: list[Change] = []
-    for whole in wholes:
+    for whole in of_testbeds:
         if whole.p_value <= alpha:
             own_cells = _significant(list(_cells(whole, alpha, worse=worse)), alpha)
             changes.append(_narrowest(whole, own_cells, alpha, worse=worse) or whole)
@@ -100,14 +100,15 @@ def drop_without(drop: Change, excluded: Collection[int], alpha: float) -> Chang
         return None
     cells = _significant(list(_cells(whole, alpha, worse=True)), alpha)
     narrowest = _narrowest(whole, cells, alpha, worse=True) or whole
-    in_slice = tuple(pair for pair in drop.all_pairs if narrowest.slice.items() <= pair.after.facets.items())
-    test = _test(in_slice, drop.metric, drop.info, alpha, worse=True)
-    return replace(narrowest, pairs=in_slice, all_pairs=drop.all_pairs, test=test)
+    pairs_of_slice = tuple(pair for pair in drop.all_pairs if narrowest.slice.items() <= pair.after.facets.items())
+    test = _test(pairs_of_slice, drop.metric, drop.info, alpha, worse=True)
+    return replace(narrowest, pairs=pairs_of_slice, all_pairs=drop.all_pairs, test=test)
 
 
-def _wholes(
+def _changes_of_testbeds(
     comparison: Comparison, metrics: Mapping[str, Sequence[str]], alpha: float, *, worse: bool
 ) -> Iterator[Change]:
+    """Yield the change of each metric of each testbed and system, significant or not."""
     groups: dict[tuple[str, str], list[Pair]] = {}
     for pair in comparison.pairing.pairs:
         groups.setdefault((pair.after.testbed, pair.after.system), []).append(pair)
@@ -140,7 +141,7 @@ def _test(pairs: Sequence[Pair], metric: str, info: MetricInfo, alpha: float, *,
     return difference(pairs, metric, higher_is_better=info.higher_is_better == worse, alpha=alpha)
 
 
-def _adjusted(changes: Sequence[Change], alpha: float) -> list[Change]:
+def _with_adjusted_p(changes: Sequence[Change], alpha: float) -> list[Change]:
     """Return the changes with p-values adjusted for all of them together."""
     smallest = [smallest_p(len(each.test.changes)) for each in changes]
     p_values = holm_attainable([each.p_value for each in changes], smallest, alpha)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pytest_rageval.model.stored import NEEDED
+from pytest_rageval.model.storage import NEEDED
 
 __all__ = ["CAUSES_OF_FAILURE", "Account", "Finding", "Kind"]
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
+from pytest_rageval.analysis.baseline.snapshot import Measured
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.metrics.judges.people import corrects

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.baseline.corrected_pairs import corrected_difference, judged_pairs
 from pytest_rageval.analysis.baseline.failure_cause import Cause, causes_of, n_by_answer
-from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_test
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.analysis.baseline.units_of_pairs import units_of_pairs
 from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.facets import RELATION, VARIANT, parent_facet, place_of, sort_key

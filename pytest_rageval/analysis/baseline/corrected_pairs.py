@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist, fmean
 
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.paired_tests import PairedTest
 from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.baseline.snapshot import Measured
 from pytest_rageval.analysis.baseline.units_of_pairs import units_of_pairs
 from pytest_rageval.analysis.corrected_mean import FEWEST, corrected_mean, influences, standard_error
 from pytest_rageval.metrics.judges.people import corrects

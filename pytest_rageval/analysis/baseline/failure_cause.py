@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.baseline.snapshot import Measured
 from pytest_rageval.model.facets import ABILITIES
 
 __all__ = ["CAUSES", "Cause", "cause_of", "cause_text", "causes_of", "n_by_answer"]

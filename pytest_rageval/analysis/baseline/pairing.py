@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.analysis.baseline.measured import Measured
+from pytest_rageval.analysis.baseline.snapshot import Measured
 
 __all__ = ["Pair", "Pairing", "pair_up"]
 

@@ -9,10 +9,10 @@ from typing import Literal
 
 from pytest_rageval.analysis.baseline.comparable import MIN_COMPARED
 from pytest_rageval.analysis.baseline.regression import Against, BaselineComparison, Regression, not_comparable
-from pytest_rageval.analysis.baseline.stale import stale_text
+from pytest_rageval.analysis.baseline.stale_labels import stale_text
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.corrected_cases import LabelsUsed
-from pytest_rageval.analysis.decisions.unscored import (
+from pytest_rageval.analysis.decisions.unscored_reasons import (
     TOO_FEW_LABELS,
     n_lost,
     nothing_scored,

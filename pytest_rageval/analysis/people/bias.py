@@ -15,7 +15,7 @@ from pytest_rageval.analysis.statistics import Interval, t_quantile
 from pytest_rageval.analysis.units import Units, units_of_outcomes
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import Bounds, Share
+from pytest_rageval.model.storage import Bounds, Share
 
 __all__ = ["BIASED", "FAIR", "MAX_BIAS", "UNKNOWN", "BiasVerdict", "JudgeBias", "biases_of"]
 

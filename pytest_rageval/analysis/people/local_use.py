@@ -10,7 +10,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.labelled_answers import compared, matched, scored
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import ALWAYS, Amount, Bounds, Share
+from pytest_rageval.model.storage import ALWAYS, Amount, Bounds, Share
 from pytest_rageval.model.verdict import Verdict
 
 __all__ = ["MOST_UNLIKE", "LabelMatches", "LocalUse", "local_uses_of"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytest_rageval.analysis.people.agreement import Agreement, Estimate, Rating, agreement
-from pytest_rageval.analysis.people.correlated import Correlations, correlations
+from pytest_rageval.analysis.people.correlations import Correlations, correlations
 
 __all__ = ["LEVELS", "PairAgreement", "PairRating", "pair_agreement"]
 

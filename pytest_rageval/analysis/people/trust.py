@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.model.stored import Bounds, Share
+from pytest_rageval.model.storage import Bounds, Share
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.people.labelled_answers import Matched

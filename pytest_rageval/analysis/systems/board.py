@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pytest_rageval.analysis.baseline.measured import facets_of_case
+from pytest_rageval.analysis.baseline.snapshot import facets_of_case
 from pytest_rageval.analysis.cells import Cell, cell_of, value_of
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.units import units_of_outcomes

@@ -17,7 +17,7 @@ from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.paired_tests import ROUNDING, paired_test
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.systems.board import Board
-from pytest_rageval.analysis.systems.separable import Contrast, contrast_of
+from pytest_rageval.analysis.systems.contrasts import Contrast, contrast_of
 from pytest_rageval.metrics.shared.proportion import LEVEL
 
 if TYPE_CHECKING:

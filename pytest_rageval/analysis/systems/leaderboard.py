@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.systems.board import Board
+from pytest_rageval.analysis.systems.contrasts import Contrast, best_of_scope
 from pytest_rageval.analysis.systems.duels import Duel, DuelRecord, contrasts_of_duels, duels_of_board, ratings
 from pytest_rageval.analysis.systems.matching import ALL
 from pytest_rageval.analysis.systems.ranks import ranks
-from pytest_rageval.analysis.systems.separable import Contrast, best_of_scope
 
 __all__ = ["Leaderboard", "Place", "leaderboard_of_board", "leaderboard_of_duels"]
 

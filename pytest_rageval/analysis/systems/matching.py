@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.systems.best_of import BestOf, best_of, best_pairs
 from pytest_rageval.analysis.systems.board import NO_VALUE, Board, Key
+from pytest_rageval.analysis.systems.contrasts import Best, Contrast, best_of_scope, contrasts
 from pytest_rageval.analysis.systems.fit import Fit, fit_of
 from pytest_rageval.analysis.systems.grid import Grid, axes_of, grid_of
 from pytest_rageval.analysis.systems.ranks import Ties, ranks
-from pytest_rageval.analysis.systems.separable import Best, Contrast, best_of_scope, contrasts
 from pytest_rageval.model.facets import OF_SYSTEMS, place_text
 
 __all__ = ["ALL", "Axis", "Matching", "bests", "matching_of", "ranks_of"]

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, MetricComparison
-from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.regression import Regression
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.report.files.baseline_file import snapshot_to_plain
 from pytest_rageval.report.run.cell_json import encode_units, pair_of
 from pytest_rageval.report.run.run import Run

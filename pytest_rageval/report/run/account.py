@@ -9,9 +9,9 @@ from dataclasses import replace
 from pytest_rageval.analysis.account.account import AccountInput, findings
 from pytest_rageval.analysis.account.finding import Account, Finding
 from pytest_rageval.analysis.account.losses import JudgedGate, Names
-from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.analysis.clusters import has_repeats
-from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.decisions.selected_part import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import SESSION
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.report.run.gate_results import NamedGate, covers, session_node, testbed_node

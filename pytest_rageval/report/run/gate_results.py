@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.decisions.decide import decide
 from pytest_rageval.analysis.decisions.judge_bias import fail_biased
-from pytest_rageval.analysis.decisions.partial import not_decided
+from pytest_rageval.analysis.decisions.selected_part import not_decided
 from pytest_rageval.analysis.decisions.verdicts import SESSION, GateResult, MeasuredGate, measure
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.people.bias import BIASED, JudgeBias

@@ -17,7 +17,7 @@ from pytest_rageval.analysis.people.agreement import (
     levels_of,
     without_levels,
 )
-from pytest_rageval.analysis.people.correlated import Correlations, correlations
+from pytest_rageval.analysis.people.correlations import Correlations, correlations
 from pytest_rageval.analysis.people.labelled_answers import (
     Compared,
     Matched,

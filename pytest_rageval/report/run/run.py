@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
-from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.pairing import Pairing, pair_up
 from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.analysis.deployment import Stage, merge_facts, queries_of, stages_of
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.people.bias import JudgeBias

@@ -17,7 +17,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.repeats import Repeats, repeats_of
 from pytest_rageval.model.facets import OF_SYSTEMS
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import ALWAYS
+from pytest_rageval.model.storage import ALWAYS
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 
 __all__ = [

@@ -9,7 +9,7 @@ from pytest_rageval.analysis.account.sentences import OPPOSITE, two_values
 from pytest_rageval.analysis.baseline.failure_cause import causes_of, n_by_answer
 from pytest_rageval.analysis.baseline.regression import Regression
 from pytest_rageval.analysis.corrected_cases import EARLIER_LABELS, LabelsUsed
-from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.decisions.selected_part import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import DESELECTED, NOT_DECIDED, GateResult
 from pytest_rageval.analysis.decisions.worst_cases import Flaws
 from pytest_rageval.errors import ascii_safe

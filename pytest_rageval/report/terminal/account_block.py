@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account, Finding
 from pytest_rageval.analysis.clusters import has_repeats
-from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.decisions.selected_part import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account
 from pytest_rageval.analysis.baseline.comparison import Comparison, MetricComparison
-from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.sections.comparison import (
     broken_lines,

@@ -9,7 +9,7 @@ from support.samples.measured_samples import TESTBED, measured, snapshot
 
 from pytest_rageval.analysis.account.changes import Change, changes_of
 from pytest_rageval.analysis.baseline.comparison import compare
-from pytest_rageval.analysis.baseline.measured import Measured
+from pytest_rageval.analysis.baseline.snapshot import Measured
 
 LOOKED_AT = {TESTBED: ("accuracy",)}
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from support.samples.measured_samples import TESTBED, measured, snapshot
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, MetricComparison, compare, difference
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.baseline.sensitivity import sensitivity_of
+from pytest_rageval.analysis.baseline.snapshot import Measured
 
 
 def compared(

@@ -9,9 +9,9 @@ import pytest
 
 from pytest_rageval.analysis.baseline.comparison import difference, measured_pairs
 from pytest_rageval.analysis.baseline.corrected_pairs import too_few_labels
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.paired_tests import PairedTest
 from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.baseline.snapshot import Measured
 from pytest_rageval.analysis.corrected_mean import corrected_mean
 
 METRIC = "people:judged"

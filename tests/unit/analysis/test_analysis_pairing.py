@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from support.samples.measured_samples import measured
 
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair, pair_up
+from pytest_rageval.analysis.baseline.snapshot import Measured
 
 OTHER = "test_b.py::test_b"
 

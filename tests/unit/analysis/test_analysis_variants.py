@@ -12,7 +12,7 @@ from support.samples.outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.account.sentences import case_sentence
 from pytest_rageval.analysis.baseline.comparison import compare
-from pytest_rageval.analysis.baseline.measured import MeasuredTestbed, Snapshot, measured_of
+from pytest_rageval.analysis.baseline.snapshot import MeasuredTestbed, Snapshot, measured_of
 from pytest_rageval.analysis.decisions.verdicts import MeasuredGate, measure
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo

@@ -4,7 +4,7 @@ import pytest
 from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.decisions.decide import evaluate
-from pytest_rageval.analysis.decisions.unscored import NOT_ASKED
+from pytest_rageval.analysis.decisions.unscored_reasons import NOT_ASKED
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo

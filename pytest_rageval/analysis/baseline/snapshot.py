@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.analysis.clusters import REPEAT, by_case
 from pytest_rageval.model.facets import DIALOGUE, KNEW, OF_SYSTEMS, is_variant, workflow_and_model
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import UNSTORED, Amount, Share, stored
+from pytest_rageval.model.storage import UNSTORED, Amount, Share, stored
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
