@@ -135,7 +135,7 @@ class Case:
         relevance: what makes a retrieved passage relevant.
         earlier: the cases of the earlier turns, if the history consists of the system's own answers to them; None if
             the history is that of the instance.
-        located: where the corpus holds the evidence; None if no corpus was read.
+        located: the places of the evidence in the corpus; None if no corpus was read.
         stale: whether the text of an id in its qrels differs from the baseline; metrics by ids are then unscored.
     """
 

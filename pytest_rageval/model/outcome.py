@@ -136,7 +136,7 @@ class Outcome:
             abstention or passages; see `Run.old`.
         cluster: the facet whose value dependent cases share. It is not stored, because the plan contains it.
         length: number of characters of the answer's text; None if there is no answer.
-        declined: whether the answer declines to answer, as the system or the rejection markers say.
+        declined: whether the system declined to answer, by its own report or by the rejection markers.
         missed: whether the case missed, which the terminal shows as ``m``.
     """
 

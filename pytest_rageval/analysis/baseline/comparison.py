@@ -25,7 +25,7 @@ __all__ = ["Comparison", "MetricComparison", "both_scored", "broken_of", "compar
 
 @dataclass(frozen=True, slots=True)
 class MetricComparison:
-    """A metric of a testbed under a system in two runs, over all its cases or over one cell.
+    """A metric compared between two runs, over all cases of a testbed and system or over one cell.
 
     Attributes:
         testbed: the testbed's node id, in the later run.
@@ -62,7 +62,7 @@ class MetricComparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs side by side.
+    """The comparison of two runs.
 
     Attributes:
         before, after: the runs.

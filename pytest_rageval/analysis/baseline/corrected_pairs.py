@@ -23,8 +23,8 @@ _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
-    """The corrected mean of one run.
+class _PseudoValues:
+    """The pseudo-values of one run.
 
     Attributes:
         values: the pseudo-value of each case, see `corrected_difference`.
@@ -84,7 +84,7 @@ def corrected_difference(
         return test(())
     cases = _cases(pairs, metric)
     before, after = ([case[at] for case in cases] for at in (0, 1))
-    was, now = _side(before, metric), _side(after, metric)
+    was, now = _pseudo_values(before, metric), _pseudo_values(after, metric)
     result = test(
         [
             Pair(replace(one, scores={metric: first}), replace(other, scores={metric: second}))
@@ -122,7 +122,7 @@ def _mean(settings: Sequence[Measured], metric: str) -> Measured:
     return replace(settings[0], scores={name: fmean(each) for name, each in values.items() if each})
 
 
-def _side(cases: Sequence[Measured], metric: str) -> _Side:
+def _pseudo_values(cases: Sequence[Measured], metric: str) -> _PseudoValues:
     judged = corrects(metric)
     labelled, others = ([case for case in cases if (metric in case.scores) is is_in] for is_in in (True, False))
     people, judge = ([case.scores[name] for case in labelled] for name in (metric, judged))
@@ -133,7 +133,7 @@ def _side(cases: Sequence[Measured], metric: str) -> _Side:
     moves = influences(people, judge, rest, weight)
     by_case = dict(zip(map(id, (*labelled, *others)), moves, strict=True))
     values = tuple(mean + len(cases) * by_case[id(case)] for case in cases)
-    return _Side(values, standard_error(errors, rest, weight), len(labelled))
+    return _PseudoValues(values, standard_error(errors, rest, weight), len(labelled))
 
 
 def _tail(t: float, df: int) -> float:

@@ -30,7 +30,7 @@ def alpha_of(text: str, where: str) -> float:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return adjusted p-values. If those of at most alpha count as significant, the chance of any false alarm is alpha.
+    """Return adjusted p-values. Calling those <= alpha significant gives any false alarm at most the chance alpha.
 
     Formula: the k-th smallest of m p-values times (m - k + 1), and at least the adjusted value of the smaller ones.
 

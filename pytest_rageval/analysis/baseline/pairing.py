@@ -50,10 +50,10 @@ def pair_up(before: Sequence[Measured], after: Sequence[Measured]) -> Pairing:
     The following keys are tried in this order. Two cases match if they are the only ones in their runs with this key:
 
     1. testbed, id, system, facets and content;
-    2. the same without the id (a renamed case);
-    3. the same as 1 without the facets;
-    4. the same as 2 without the testbed, if each of the two testbeds is in one run only;
-    5. the same as 1 without the content: it changed or is unknown.
+    2. key 1 without the id (a renamed case);
+    3. key 1 without the facets;
+    4. key 2 without the testbed, if each of the two testbeds is in one run only;
+    5. key 1 without the content, which changed or is unknown.
 
     If each run has only one system, the systems are compared even if their names differ.
     """

@@ -1,4 +1,4 @@
-"""Compute the power of a paired test, its smallest detectable drop, and the cases that it needs.
+"""Compute the power of a paired test, its smallest detectable drop, and the cases needed.
 
 The model: a share of the pairs changes by chance, as many up as down. A drop makes more pairs go down, all by the same
 step. The test is the exact one-sided sign test of the changed pairs; for 0/1 values (step 1) it is McNemar's test.
@@ -27,7 +27,7 @@ POWER = 0.8
 """The chance with which a test should find a drop."""
 
 MIN_CHANCE_CHANGES = 40  # pairs that change by chance; from here on the normal approximation is accurate enough
-MIN_CHANGES = 2 * MIN_CHANCE_CHANGES  # the same for all changed pairs
+MIN_CHANGES = 2 * MIN_CHANCE_CHANGES  # changed pairs in all; from here on the approximation is accurate enough, too
 TOLERANCE = 1e-4  # accepted distance to the target power
 MAX_STEPS = 60  # limit of the search for a drop
 NEGLIGIBLE = 1e-9  # probabilities below this are ignored
@@ -42,7 +42,7 @@ def chance_share(changes: Sequence[float], n: int) -> float:
     Chance moves as many units up as down, and a drop only moves units down. The estimate therefore uses the rarer
     direction, so that a drop does not raise it. Two more changes in each direction allow for unobserved changes.
 
-    Formula: 2 (min(worse, better) + 2) / (n + 4), at most 1, where worse and better are the numbers of units that
+    Formula: 2 (min(worse, better) + 2) / (n + 4), at most 1; worse and better are the numbers of units that
     changed by one step; changes of other sizes count by their squares.
 
     Args:

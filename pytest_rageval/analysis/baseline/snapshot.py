@@ -31,7 +31,7 @@ class Measured:
         testbed: the testbed's node id.
         case: the case's id.
         system: the system's name.
-        facets: its facets without those of its system and of a single run.
+        facets: its facets, without facets of the system and of a single run.
         data: digest of the question and the gold data; "" if unknown.
         said: digest of the answer's text, one for each answered repeat.
         evidence: share of the evidence that the system had, the mean over repeats; None if unknown.

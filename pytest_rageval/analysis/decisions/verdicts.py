@@ -74,10 +74,10 @@ class GateResult:
         slice: the gate's slice; for ``facet=*`` the deciding cell, which is the worst of the judged cells.
         reason: one sentence for a gate that failed or was skipped.
         worst: for a failed gate, up to five case ids with their values, the worst first.
-        cells: each cell of a ``facet=*`` gate, as a result of its own.
+        cells: the results of the cells of a ``facet=*`` gate.
         n_cases: number of cases behind ``n`` if cases were repeated; else None.
         flaws: for a gate that failed over repeated cases, which cases miss in every repeat and which flip.
-        regression: for a baseline gate, the result of its comparison; for ``facet=*`` that of the deciding cell.
+        regression: for a baseline gate, the result of its comparison (of the deciding cell for ``facet=*``).
         n_units: number of independent units of its cases, if fewer; else None.
         unit: the facet that joins its cases to units; "" if there is none.
         labels: the labels that corrected the value, for ``people:METRIC``.
