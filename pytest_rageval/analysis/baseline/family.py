@@ -43,7 +43,7 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True)
 class AdjustedP:
-    """One comparison after adjustment for its family.
+    """The p of one comparison, adjusted for its family, and the level that it must reach.
 
     Attributes:
         p_value: its one-sided p, adjusted for the family; None if nothing was compared.
@@ -127,9 +127,8 @@ def _permute(comparisons: Sequence[Mapping[Hashable, float]], alpha: float) -> t
         n_draws += len(z)
         if n_draws >= FIRST_DRAWS and reached.min() > 4 * alpha * n_draws:
             break
-    observed_draws = (
-        0 if len(units) <= MAX_ENUMERATED else 1
-    )  # with random draws, the observed signs count as one more draw
+    # With random draws, the observed signs count as one more draw.
+    observed_draws = 0 if len(units) <= MAX_ENUMERATED else 1
     return np.concatenate(parts), [float(each) for each in (reached + observed_draws) / (n_draws + observed_draws)]
 
 
