@@ -110,9 +110,8 @@ def cases_needed(
     fewest = bisect_left(
         range(n_approximate), True, key=lambda n: _tail(_unanimous(alpha), n, (total + share) / 2) >= power
     )
-    exact = next(
-        filter(is_found, range(fewest, n_approximate)), None
-    )  # power can fall as n rises, so each number is tried
+    # Power can fall as n rises, so each number is tried.
+    exact = next(filter(is_found, range(fewest, n_approximate)), None)
     n = exact or bisect_left(range(MAX_CASES), True, lo=n_approximate, key=is_found)
     return n if n < MAX_CASES else None
 
