@@ -10,7 +10,7 @@ from dataclasses import MISSING, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from pytest_rageval.model.stored import Bounds, Rule, StoredField, key_field, stored_fields
+from pytest_rageval.model.storage import Bounds, Rule, StoredField, key_field, stored_fields
 from pytest_rageval.report.files.results_shape import Results
 
 Schema = dict[str, Any]

@@ -11,18 +11,18 @@ from pytest_rageval.analysis.clusters import mean_over, over_units, pairs_of
 from pytest_rageval.analysis.corrected_cases import LabelsUsed, corrected_cases
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.units import units_of_outcomes
-from pytest_rageval.analysis.usage import USED, amount, answered, used
+from pytest_rageval.analysis.usage import USAGE_FIELDS, outcomes_with_answer, summarize_usage, usage_value
 from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import Bounds
+from pytest_rageval.model.storage import Bounds
 
 __all__ = ["GAIN", "WITH", "WITHOUT", "Cell", "cell_of", "difference_of", "value_of"]
 
 WITH, WITHOUT = "accuracy", "closed_book_accuracy"
-"""The metrics of an answer with retrieval, and of the model's answer to the question alone."""
+"""The accuracy of the system's answer, and of the model's answer to the question without passages."""
 
 GAIN = f"{WITH} - {WITHOUT}"
-"""The gain from retrieval: the difference of the two on the same case, in -1..1."""
+"""The gain from retrieval: the difference of these two metrics on the same case, in -1..1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class Cell:
 def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
     """Return ``metric`` over ``outcomes``, with the number of unscored outcomes.
 
-    The error rate is over all outcomes that ended. The metric ``n`` counts the scored outcomes; it is unknown, not 0,
-    if nothing was scored. Usage is over all outcomes with an answer.
+    The error rate is over all outcomes except skipped ones. The metric ``n`` counts the scored outcomes; if nothing was
+    scored it is unknown, not 0. Usage is over all outcomes with an answer.
     """
-    if metric in USED:
-        answers = answered(outcomes)
-        values = [value for outcome in answers if (value := used(metric, outcome)) is not None]
+    if metric in USAGE_FIELDS:
+        answers = outcomes_with_answer(outcomes)
+        values = [value for outcome in answers if (value := usage_value(metric, outcome)) is not None]
         unknown = len(answers) - len(values)
-        return Cell(amount(metric, values, unknown), len(values), unknown, None)
+        return Cell(summarize_usage(metric, values, unknown), len(values), unknown, None)
     if corrects(metric):
         return _corrected(metric, outcomes)
     if metric == "n":
@@ -103,10 +103,10 @@ def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell
     pairs = pairs_of(outcomes, system)
     both: list[Outcome] = []
     differences: list[float] = []
-    for ours, theirs in pairs:
-        one, other = _mean(metric, ours), _mean(metric, theirs)
+    for runs, runs_of_other in pairs:
+        one, other = _mean(metric, runs), _mean(metric, runs_of_other)
         if one is not None and other is not None:
-            both.append(ours[0])
+            both.append(runs[0])
             differences.append(one - other)
     mean = mean_of(differences, binary=False, low=-1.0)
     mean = over_units(mean, units_of_outcomes(both), differences, binary=False, low=-1.0)

@@ -11,22 +11,22 @@ from pytest_rageval.analysis.units import Units, are_separate, units_of_outcomes
 from pytest_rageval.model.facets import KNEW, OF_SYSTEMS
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["REPEAT", "by_case", "case_names", "mean_over", "over_units", "pairs_of", "repeated"]
+__all__ = ["REPEAT", "by_case", "case_names", "has_repeats", "mean_over", "over_units", "pairs_of"]
 
 REPEAT = "repeat"
 """The facet that numbers the repeats of a case, from "1"; absent if each case runs once."""
 
-_OF_A_RUN = (REPEAT, KNEW)
-"""Facets of a single run, not of its case: each repeat checks anew whether the model knew the answer."""
+_RUN_FACETS = (REPEAT, KNEW)
+"""Facets of a single run, not of its case: every repeat checks again whether the model knew the answer."""
 
 REALISED = "_realised"
-"""Suffix of facets with the realised value of a setting; redundant next to the setting itself."""
+"""Suffix of facets with the realised value of a setting, which repeat the setting itself."""
 
 Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 
 
-def repeated(outcomes: Sequence[Outcome]) -> bool:
-    """Return whether the session of the outcomes repeats its cases; each outcome then is a repeat."""
+def has_repeats(outcomes: Sequence[Outcome]) -> bool:
+    """Return whether the session repeats its cases, so that each outcome is one repeat."""
     return bool(outcomes) and REPEAT in outcomes[0].facets
 
 
@@ -39,7 +39,7 @@ def by_case(outcomes: Iterable[Outcome]) -> dict[Key, list[Outcome]]:
 
 
 def pairs_of(outcomes: Iterable[Outcome], system: str) -> list[tuple[list[Outcome], list[Outcome]]]:
-    """Return, for each case under one testbed and setting, its outcomes under ``system`` and under any other."""
+    """Return the outcomes of each case (in one testbed and setting) under ``system``, and under any other system."""
     cases: dict[Key, tuple[list[Outcome], list[Outcome]]] = {}
     for outcome in outcomes:
         cases.setdefault(_key(outcome, any_system=True), ([], []))[outcome.system != system].append(outcome)
@@ -47,11 +47,11 @@ def pairs_of(outcomes: Iterable[Outcome], system: str) -> list[tuple[list[Outcom
 
 
 def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, binary: bool, low: float = 0.0) -> Mean:
-    """Return the mean of the outcomes' values in low..1 without the Nones; for repeated cases see `mean_of_cases`.
+    """Return the mean of the known values of outcomes, in low..1; for repeated cases see `mean_of_cases`.
 
     The interval is over independent units, see `pytest_rageval.analysis.units`.
     """
-    if not repeated(outcomes):
+    if not has_repeats(outcomes):
         single = [value for value in values if value is not None]
         known = (
             outcomes
@@ -75,7 +75,7 @@ def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, bi
 
 
 def over_units(mean: Mean, units: Units, values: Sequence[float], *, binary: bool, low: float) -> Mean:
-    """Return a mean with the interval over independent units if some units have several values.
+    """Return a mean with its interval computed over independent units, if some units have several values.
 
     Args:
         mean: the mean of the values, as if each were independent.
@@ -91,7 +91,7 @@ def over_units(mean: Mean, units: Units, values: Sequence[float], *, binary: boo
 
 
 def case_names(cases: Sequence[Sequence[Outcome]]) -> list[str]:
-    """Return each case's id; cases with the same id get the facets in which they differ: ``q1 (noise_rate=0.4)``."""
+    """Return each case's id; cases with the same id also get their differing facets: ``q1 (noise_rate=0.4)``."""
     by_id: dict[str, list[Mapping[str, str]]] = {}
     for case in cases:
         by_id.setdefault(case[0].case_id, []).append(case[0].facets)
@@ -100,7 +100,7 @@ def case_names(cases: Sequence[Sequence[Outcome]]) -> list[str]:
 
 def _key(outcome: Outcome, *, any_system: bool = False) -> Key:
     facets = dict(outcome.facets)
-    for name in (*_OF_A_RUN, *OF_SYSTEMS) if any_system else _OF_A_RUN:
+    for name in (*_RUN_FACETS, *OF_SYSTEMS) if any_system else _RUN_FACETS:
         facets.pop(name, None)
     return outcome.testbed, "" if any_system else outcome.system, outcome.case_id, tuple(facets), tuple(facets.values())
 
@@ -111,7 +111,7 @@ def _name(outcome: Outcome, namesakes: Sequence[Mapping[str, str]]) -> str:
     differences = {
         key: value
         for key, value in outcome.facets.items()
-        if key not in _OF_A_RUN and any(other.get(key) != value for other in namesakes)
+        if key not in _RUN_FACETS and any(other.get(key) != value for other in namesakes)
     }
     settings = {key: value for key, value in differences.items() if not key.endswith(REALISED)} or differences
     text = ", ".join(f"{key}={value}" for key, value in settings.items())

@@ -1,4 +1,4 @@
-"""Cost of running a system: seconds of each stage, and facts of its retrievers."""
+"""Measure what running a system costs: seconds of each stage, and facts of its retrievers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from pytest_rageval.analysis.statistics import quantile
 from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Stage", "merged", "queries_of", "queries_of_each", "settings_of", "stages_of"]
+__all__ = ["Stage", "merge_facts", "queries_of", "queries_of_each", "settings_of", "stages_of"]
 
-MEASURED = ("_s", "_bytes")
+MEASURED_SUFFIXES = ("_s", "_bytes")
+"""Ends of the names of facts that each process measures itself: seconds and bytes."""
+
 RECALL = "recall@"
 
 
@@ -23,8 +25,8 @@ class Stage:
     Attributes:
         name: name of the system or retriever.
         stage: the kind of the step, such as "retrieve" or "generate".
-        n: number of answers that report it.
-        p50_s, p95_s: quantiles of the seconds of an answer.
+        n: number of answers that report the stage.
+        p50_s, p95_s: median and 95th percentile of the seconds of the stage in an answer.
     """
 
     name: str
@@ -37,8 +39,8 @@ class Stage:
 def stages_of(outcomes: Iterable[Outcome]) -> list[Stage]:
     """Return the stages of each system, in the order of its answers' traces.
 
-    A stage is a step of an answer's trace with ``seconds``. The times of replayed answers are not measured, except
-    their retrieval, whose step has no seconds if it was replayed itself.
+    A stage is a step with ``seconds`` in the trace of an answer. Stages of replayed answers are left out, because their
+    time is not measured. Retrieval is an exception: its step has no seconds if the retrieval itself was replayed.
     """
     return _stages(
         ((outcome.system, kind), seconds)
@@ -49,7 +51,7 @@ def stages_of(outcomes: Iterable[Outcome]) -> list[Stage]:
 
 
 def queries_of(outcomes: Iterable[Outcome]) -> dict[str, Stage]:
-    """Return the retrieval stage of each retriever that the answers name, by its name."""
+    """Return retriever name -> its retrieval stage, for the retrievers that the answers name."""
     queries = (
         ((retriever, kind), seconds)
         for outcome in outcomes
@@ -60,26 +62,26 @@ def queries_of(outcomes: Iterable[Outcome]) -> dict[str, Stage]:
 
 
 def queries_of_each(retrievers: Sequence[Facts], queries: Mapping[str, Stage]) -> list[Stage | None]:
-    """Return the queries of each retriever; None if no answer names it, or if several have its name."""
+    """Return the retrieval stage of each retriever; None if no answer names it, or if several have the same name."""
     names = [retriever_of(facts) for facts in retrievers]
     counts = Counter(names)
     return [queries.get(name) if counts[name] == 1 else None for name in names]
 
 
 def settings_of(facts: Facts) -> Facts:
-    """Return the facts that identify a retriever: all known facts except seconds, bytes and recall."""
+    """Return the settings that identify a retriever: all known facts except seconds, bytes and recall."""
     return {
         key: value
         for key, value in facts.items()
-        if value is not None and not key.endswith(MEASURED) and RECALL not in key
+        if value is not None and not key.endswith(MEASURED_SUFFIXES) and RECALL not in key
     }
 
 
-def merged(known: Sequence[Facts], report: Facts) -> list[Facts]:
-    """Merge the facts of one retriever, reported by another process, into those of all retrievers.
+def merge_facts(known: Sequence[Facts], report: Facts) -> list[Facts]:
+    """Merge the facts of one retriever, reported by another process, into the known facts of all retrievers.
 
-    Two retrievers are the same if they share all settings. Each process measures its own seconds and bytes; the
-    highest value stays.
+    Two retrievers are the same if all their settings are equal. Each process measures its own seconds and bytes; the
+    highest value is kept.
     """
     same = [facts for facts in known if settings_of(facts) == settings_of(report)]
     if not same:
@@ -87,13 +89,13 @@ def merged(known: Sequence[Facts], report: Facts) -> list[Facts]:
     both = {**same[0], **{key: value for key, value in report.items() if value is not None}}
     for key in both:
         values = [value for value in (same[0].get(key), report.get(key)) if isinstance(value, int | float)]
-        if key.endswith(MEASURED):
+        if key.endswith(MEASURED_SUFFIXES):
             both[key] = max(values, default=None)
     return [both if facts is same[0] else facts for facts in known]
 
 
 def _steps(outcome: Outcome) -> Iterator[tuple[str, str, float]]:
-    """Yield (kind, retriever, seconds) of the stages of an answer; steps of the same kind and retriever add up."""
+    """Yield (kind, retriever, seconds) of each stage of an answer, summed over steps of the same kind and retriever."""
     totals: dict[tuple[str, str], float] = {}
     for step in () if outcome.answer is None else outcome.answer.trace:
         seconds = step.detail.get("seconds")

@@ -1,4 +1,4 @@
-"""Scores of whole conversations: by round, and the share without a missed turn."""
+"""Score whole conversations: by round, and the share without a missed turn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import fsum
 from pytest_rageval.analysis.cells import Cell, cell_of, value_of
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.misses import is_miss
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.testbeds.settings import AXES
@@ -28,11 +28,12 @@ class Dialogues:
         testbed: the testbed's node id.
         system: the system that answered.
         metric: the primary metric.
-        n: number of conversations with a scored turn; each setting and each repeat of one counts.
+        n: number of conversations with a scored turn; each setting and each repeat of a conversation counts.
         n_complete: number of conversations in which every turn is scored.
         mean: mean over the conversations of the mean of their scored turns; None if no turn is scored.
-        whole: share of the complete conversations without a missed turn, see `missed.missed`; None if none is complete.
-        rounds: (round, the metric over its turns), in order.
+        whole: share of the complete conversations without a missed turn, see `misses.is_miss`; None without a complete
+            one.
+        rounds: (round, the metric over all turns of this round), in the order of the rounds.
     """
 
     testbed: str
@@ -72,7 +73,7 @@ def dialogues_of(
         if known:
             means.append(fsum(known) / len(known))
         if len(known) == len(turns):
-            whole.append(not any(missed(turn, metric, higher_is_better, gates) for turn in turns))
+            whole.append(not any(is_miss(turn, metric, higher_is_better, gates) for turn in turns))
     first = next(iter(conversations.values()))[0]
     return Dialogues(
         testbed=first.testbed,

@@ -1,4 +1,4 @@
-"""Why answers are wrong: the commonest reasons, the tools and their failures."""
+"""Explain wrong answers: the most frequent reasons, and the tools that failed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,27 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pytest_rageval.analysis.type_shares import Diagnosed
+from pytest_rageval.analysis.type_shares import DiagnosedOutcome
 from pytest_rageval.metrics.diagnosis.diagnose import WRONG
 from pytest_rageval.model.outcome import DiagnosisType
 from pytest_rageval.trace.steps import has_failed, tool_calls
 
 __all__ = ["Reason", "SharedFailure", "ToolUse", "reasons_of", "shared_failures_of", "tools_of"]
 
-NAMED = 5
-"""Number of reasons that are listed for each wrong type."""
+MAX_REASONS = 5
+"""How many reasons are listed for each wrong type."""
 
 
 class Reason(NamedTuple):
-    """A reason of a wrong type: how often it occurs, and one of its cases."""
+    """One reason of wrong answers of one type.
+
+    Attributes:
+        system: the system that answered.
+        type: the type of the answers.
+        why: the reason in a few words.
+        n: number of answers with this reason.
+        nodeid: the first of these cases.
+    """
 
     system: str
     type: DiagnosisType
@@ -28,7 +36,16 @@ class Reason(NamedTuple):
 
 
 class ToolUse(NamedTuple):
-    """How a system used a tool: calls, failed calls, and the share of runs that called it."""
+    """How a system used a tool.
+
+    Attributes:
+        system: the system.
+        tool: the tool's name.
+        calls: number of calls.
+        failed: number of calls that failed.
+        runs: number of answers for which the tool was called.
+        share_of_runs: their share of all answers, in 0..1.
+    """
 
     system: str
     tool: str
@@ -39,7 +56,14 @@ class ToolUse(NamedTuple):
 
 
 class SharedFailure(NamedTuple):
-    """In how many of a system's answers of type TE a tool failed."""
+    """A tool that failed in answers of type TE.
+
+    Attributes:
+        system: the system.
+        tool: the tool's name.
+        cases: number of answers of type TE in which the tool failed.
+        of: number of all answers of type TE of the system.
+    """
 
     system: str
     tool: str
@@ -47,33 +71,34 @@ class SharedFailure(NamedTuple):
     of: int
 
 
-def reasons_of(system: str, cases: Sequence[Diagnosed]) -> list[Reason]:
-    """Return the commonest reasons of each wrong type of a system, each with its first case."""
+def reasons_of(system: str, cases: Sequence[DiagnosedOutcome]) -> list[Reason]:
+    """Return the most frequent reasons of each wrong type of a system, each with its first case."""
     reasons = []
     for kind in WRONG:
-        mine = [each for each in cases if each.outcome.system == system and each.type == kind and each.why]
-        for why, n in Counter(each.why for each in mine).most_common(NAMED):
-            nodeid = next(each.outcome.nodeid for each in mine if each.why == why)
+        of_type = [each for each in cases if each.outcome.system == system and each.type == kind and each.why]
+        for why, n in Counter(each.why for each in of_type).most_common(MAX_REASONS):
+            nodeid = next(each.outcome.nodeid for each in of_type if each.why == why)
             reasons.append(Reason(system, kind, why, n, nodeid))
     return reasons
 
 
-def tools_of(system: str, cases: Sequence[Diagnosed]) -> list[ToolUse]:
-    """Return how a system used its tools, the most called first."""
+def tools_of(system: str, cases: Sequence[DiagnosedOutcome]) -> list[ToolUse]:
+    """Return how a system used each tool, the most frequently called tool first."""
     calls, failed, runs = Counter[str](), Counter[str](), Counter[str]()
-    mine = [each.outcome for each in cases if each.outcome.system == system]
-    for outcome in mine:
+    outcomes = [each.outcome for each in cases if each.outcome.system == system]
+    for outcome in outcomes:
         steps = [] if outcome.answer is None else tool_calls(outcome.answer.trace)
         names = [str(step.detail.get("name") or "-") for step in steps]
         calls.update(names)
         failed.update(name for name, step in zip(names, steps, strict=True) if has_failed(step))
         runs.update(set(names))
     return [
-        ToolUse(system, name, n, failed[name], runs[name], runs[name] / len(mine)) for name, n in calls.most_common()
+        ToolUse(system, name, n, failed[name], runs[name], runs[name] / len(outcomes))
+        for name, n in calls.most_common()
     ]
 
 
-def shared_failures_of(system: str, cases: Sequence[Diagnosed]) -> list[SharedFailure]:
+def shared_failures_of(system: str, cases: Sequence[DiagnosedOutcome]) -> list[SharedFailure]:
     """Return the tools that failed in a system's answers of type TE, the most frequent first."""
     answers = [each.outcome.answer for each in cases if each.outcome.system == system and each.type == "TE"]
     tools = Counter[str]()

@@ -1,4 +1,4 @@
-"""The error analysis of a run: the types of right and wrong answers by group, and why answers are wrong."""
+"""Analyze errors: the types of right and wrong answers by group, and why answers are wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_rageval.analysis.error_causes import (
     tools_of,
 )
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.analysis.type_shares import COLUMNS, Diagnosed, Shares, level_macro, micro, task_macro
+from pytest_rageval.analysis.type_shares import COLUMNS, DiagnosedOutcome, Shares, level_macro, micro, task_macro
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WRONG, has_record
 from pytest_rageval.model.facets import ABILITIES, sort_key
@@ -30,10 +30,10 @@ Average = Literal["micro", "task_macro", "level_macro"]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The types of some answers.
+    """The types of the answers of one group.
 
     Attributes:
-        system: their system.
+        system: the system that answered.
         value: the value of the facet that groups them; None without a facet.
         n: number of answers.
         counts: type -> number of answers.
@@ -56,10 +56,10 @@ class ErrorAnalysis:
     """The error analysis of a run.
 
     Attributes:
-        by: the facet whose values are groups; None if systems are.
+        by: the facet whose values form the groups; None if each system is one group.
         average: how shares are averaged.
         groups: the types of each system, or of each system and value.
-        reasons: the commonest reasons of each wrong type.
+        reasons: the most frequent reasons of each wrong type.
         tools: the use of each tool.
         te_tools: the tools that failed in answers of type TE, most frequent first.
     """
@@ -72,17 +72,19 @@ class ErrorAnalysis:
     te_tools: Sequence[SharedFailure]
 
 
-def analyze(cases: Sequence[Diagnosed], outcomes: Sequence[Outcome], by: str | None, average: Average) -> ErrorAnalysis:
+def analyze(
+    cases: Sequence[DiagnosedOutcome], outcomes: Sequence[Outcome], by: str | None, average: Average
+) -> ErrorAnalysis:
     """Return the error analysis of diagnosed cases.
 
     Args:
         cases: the outcomes with a type.
-        outcomes: all outcomes, also those without a type.
-        by: the facet whose values are groups; None for one group a system.
+        outcomes: all outcomes, including those without a type.
+        by: the facet whose values form the groups; None for one group for each system.
         average: how shares are averaged.
 
     Raises:
-        SettingError: no case has the facet, or one lacks a facet that the average needs.
+        SettingError: no case has the facet, or a case lacks a facet that the average needs.
     """
     known = {name for each in cases for name in each.outcome.facets} - {"system"}
     if by is not None and by not in known:
@@ -119,7 +121,7 @@ def _reason(outcome: Outcome) -> str:
     return "not_applicable" if recorded else "no_trace"
 
 
-def _values(cases: Sequence[Diagnosed], by: str | None) -> list[str | None]:
+def _values(cases: Sequence[DiagnosedOutcome], by: str | None) -> list[str | None]:
     if by is None:
         return [None]
     return [*sorted({each.outcome.facets.get(by, "-") for each in cases}, key=sort_key)]
@@ -128,41 +130,45 @@ def _values(cases: Sequence[Diagnosed], by: str | None) -> list[str | None]:
 def _group(
     system: str,
     value: str | None,
-    cases: Sequence[Diagnosed],
+    cases: Sequence[DiagnosedOutcome],
     outcomes: Sequence[Outcome],
     by: str | None,
     average: Average,
 ) -> Group:
-    def is_mine(outcome: Outcome) -> bool:
+    def in_group(outcome: Outcome) -> bool:
         return outcome.system == system and (by is None or outcome.facets.get(by, "-") == value)
 
-    mine = [each for each in cases if is_mine(each.outcome)]
-    counts = Counter(each.type for each in mine)
-    shares = _averaged(mine, cases, average, by, value)
-    ci95 = {} if average != "micro" else {column: _interval(mine, members) for column, members in COLUMNS.items()}
-    others = without_type(outcome for outcome in outcomes if is_mine(outcome))
-    return Group(system, value, len(mine), {each: counts[each] for each in (*RIGHT, *WRONG)}, shares, ci95, others)
+    members = [each for each in cases if in_group(each.outcome)]
+    counts = Counter(each.type for each in members)
+    shares = _averaged(members, cases, average, by, value)
+    ci95 = {} if average != "micro" else {column: _interval(members, types) for column, types in COLUMNS.items()}
+    others = without_type(outcome for outcome in outcomes if in_group(outcome))
+    return Group(system, value, len(members), {each: counts[each] for each in (*RIGHT, *WRONG)}, shares, ci95, others)
 
 
 def _averaged(
-    mine: Sequence[Diagnosed], cases: Sequence[Diagnosed], average: Average, by: str | None, value: str | None
+    members: Sequence[DiagnosedOutcome],
+    cases: Sequence[DiagnosedOutcome],
+    average: Average,
+    by: str | None,
+    value: str | None,
 ) -> Shares | None:
     if average == "micro":
-        return micro(each.type for each in mine)
+        return micro(each.type for each in members)
     expected = [each.outcome for each in cases if by is None or each.outcome.facets.get(by, "-") == value]
     if average == "task_macro":
-        return task_macro([_of_task(mine, task=task) for task in _distinct(expected, "task")])
+        return task_macro([_of_task(members, task=task) for task in _distinct(expected, "task")])
     cells = [(cell[0], cell[1]) for cell in dict.fromkeys((o.facets["domain"], o.facets["level"]) for o in expected)]
     by_cell = []
     for domain, level in cells:
         inside = [o for o in expected if (o.facets["domain"], o.facets["level"]) == (domain, level)]
-        by_cell.append([_of_task(mine, domain=domain, level=level, task=task) for task in _distinct(inside, "task")])
+        by_cell.append([_of_task(members, domain=domain, level=level, task=task) for task in _distinct(inside, "task")])
     return level_macro(by_cell)
 
 
-def _of_task(mine: Sequence[Diagnosed], **facets: str) -> Shares | None:
+def _of_task(members: Sequence[DiagnosedOutcome], **facets: str) -> Shares | None:
     return micro(
-        each.type for each in mine if all(each.outcome.facets.get(name) == value for name, value in facets.items())
+        each.type for each in members if all(each.outcome.facets.get(name) == value for name, value in facets.items())
     )
 
 
@@ -170,7 +176,7 @@ def _distinct(outcomes: Iterable[Outcome], facet: str) -> list[str]:
     return list(dict.fromkeys(outcome.facets[facet] for outcome in outcomes))
 
 
-def _check_facets(cases: Sequence[Diagnosed], average: Average) -> None:
+def _check_facets(cases: Sequence[DiagnosedOutcome], average: Average) -> None:
     needed = {"micro": (), "task_macro": ("task",), "level_macro": ("domain", "level", "task")}[average]
     for facet in needed:
         missing = sum(facet not in each.outcome.facets for each in cases)
@@ -180,6 +186,6 @@ def _check_facets(cases: Sequence[Diagnosed], average: Average) -> None:
             )
 
 
-def _interval(mine: Sequence[Diagnosed], members: tuple[DiagnosisType, ...]) -> Interval | None:
-    values = [float(each.type in members) for each in mine]
-    return mean_over([each.outcome for each in mine], values, binary=True).ci95
+def _interval(members: Sequence[DiagnosedOutcome], types: tuple[DiagnosisType, ...]) -> Interval | None:
+    values = [float(each.type in types) for each in members]
+    return mean_over([each.outcome for each in members], values, binary=True).ci95

@@ -1,6 +1,6 @@
-"""The gate grammar: ``metric[facet=value, facet=*, min_n=5] OP bound``.
+"""Parse and check gates: ``metric[facet=value, facet=*, min_n=5] OP bound``.
 
-A value with a comma, a bracket or a quote needs double quotes, and its own quotes are doubled.
+A value with a comma, a bracket or a quote needs double quotes, and quotes inside it are doubled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["LOWER", "PSEUDO_METRICS", "Gate", "check_gate", "parse_gate"]
 PSEUDO_METRICS = (
     "cost_usd", "error_rate", "latency_p50", "latency_p95", "model_calls", "n", "tokens", "tool_calls",
 )  # fmt: skip
-"""Names that a gate can bound besides metrics."""
+"""Names that a gate can bound in addition to metrics."""
 
 LOWER = (">=", ">")
 """The operators of a lower bound: the higher the value, the better."""
@@ -49,9 +49,9 @@ class Gate:
 
     Attributes:
         metric: a metric's name or a pseudo-metric's.
-        slice: facet -> value; with "*" the gate must hold in every cell of that facet.
+        slice: facet -> value; with "*" the gate must hold for every value of that facet.
         op: one of ``>= > <= <``.
-        bound: the number, a percentage as a share; for a baseline gate, the bound of the difference from it.
+        bound: the number (a percentage as a share); for a baseline gate, the bound of the difference from the baseline.
         bound_text: the bound as written.
         baseline: whether the bound is relative to the committed baseline.
         min_n: number of scored cases that a cell needs to be judged; 1 or more.
@@ -82,7 +82,7 @@ class Gate:
         return _HOLDS[self.op](value, self.bound)
 
     def missed_by(self, value: float) -> str:
-        """Return a value that misses the bound as text: four digits, or all if four would read as if it held."""
+        """Return a value that misses the bound, with four digits; with all digits if four would seem to hold it."""
         short = f"{value:.4g}"
         return repr(value) if self.holds(float(short)) else short
 
@@ -121,7 +121,7 @@ def parse_gate(text: str, where: str = "") -> Gate:
 
 
 def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], where: str = "") -> None:
-    """Raise if the gate names an unknown metric or facet, or has an impossible bound."""
+    """Raise an error if the gate names an unknown metric or facet, or has an impossible bound."""
     where = f"{where}: gate {short_repr(str(gate))}" if where else f"gate {short_repr(str(gate))}"
     if gate.metric not in metrics and gate.metric not in PSEUDO_METRICS:
         raise UnknownNameError("metric", gate.metric, [*metrics, *PSEUDO_METRICS], where)

@@ -1,4 +1,4 @@
-"""Tables of a metric or pseudo-metric over two facets, and the curve over noise rates."""
+"""Tabulate a metric or pseudo-metric over two facets; a parent facet groups the rows."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from math import fsum
 
 from pytest_rageval.analysis.cells import GAIN, Cell, cell_of, difference_of
-from pytest_rageval.model.facets import above, place_of, sort_key
+from pytest_rageval.model.facets import parent_facet, place_of, sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["FEW", "Group", "Matrix", "distinct", "macro_average", "matrix_of", "present"]
+__all__ = ["FEW", "Group", "Matrix", "facet_values", "has_facet", "macro_average", "matrix_of"]
 
 FEW = 5  # a cell with fewer scored cases than this is marked
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Neighbouring rows with the same value of the parent facet.
+    """Adjacent rows with the same value of the parent facet.
 
     Attributes:
-        name: that value; "-" for rows without one.
+        name: the value of the parent facet; "-" for rows without one.
         n_rows: number of rows.
-        cells: their micro mean in each column; None without cases.
-        margin: their micro mean over all columns.
+        cells: micro mean of the rows in each column; None without cases.
+        margin: micro mean of the rows over all columns.
     """
 
     name: str
@@ -40,13 +40,13 @@ class Matrix:
     Attributes:
         metric: the metric's name, a pseudo-metric's, or `cells.GAIN`.
         row_facet, col_facet: the facets; a case without one counts under "-".
-        rows, cols: their values, sorted (numbers as numbers); rows group by group, if there are groups.
+        rows, cols: the values of the facets, sorted (numbers as numbers); rows are sorted by group first.
         cells: ``cells[row][col]``; None without cases.
         row_margin, col_margin: micro means of each row and column.
         total: micro mean of all cases.
         system: the system of the cases, or "" for all.
-        groups: if the row facet ``topic`` has a parent facet ``topic_1``, one group for each value of that.
-        minus: if the cells are differences, the system that ``system`` is compared with, case by case.
+        groups: one group for each value of the row facet's parent, such as ``topic_1`` for ``topic``; () without one.
+        minus: if the cells are differences, the system that is subtracted from ``system``, case by case; else "".
     """
 
     metric: str
@@ -69,7 +69,7 @@ class Matrix:
 
     @property
     def n_missing(self) -> int:
-        """How many cells have no case, or no scored case."""
+        """Number of cells without a scored case."""
         return sum(cell is None or cell.mean is None for row in self.cells for cell in row)
 
     @property
@@ -97,23 +97,23 @@ def matrix_of(
     system: str = "",
     minus: str = "",
 ) -> Matrix:
-    """Return the matrix of ``metric`` over ``outcomes`` without the skipped ones, in linear time.
+    """Return the matrix of ``metric`` over outcomes, in linear time; skipped outcomes are left out.
 
-    With ``minus`` the outcomes are of two systems, and each cell is how much higher the metric is under ``system``.
+    With ``minus`` the outcomes are of two systems, and each cell is the metric of ``system`` minus that of the other.
     """
-    answered = [outcome for outcome in outcomes if outcome.status != "skipped"]
-    grouped = present(above(row_facet), answered)
-    known: dict[tuple[str, str, str], tuple[str, str, str]] = {}  # one tuple of each place, as there are many outcomes
+    completed = [outcome for outcome in outcomes if outcome.status != "skipped"]
+    has_groups = has_facet(parent_facet(row_facet), completed)
+    known: dict[tuple[str, str, str], tuple[str, str, str]] = {}  # outcomes share tuples, which saves memory
     places = [
         known.setdefault(place, place)
-        for outcome in answered
+        for outcome in completed
         for place in [(*place_of(outcome.facets, row_facet), outcome.facets.get(col_facet, "-"))]
     ]
 
     def cells(*by: int) -> dict[tuple[str, ...], Cell]:
         keys = {place: tuple(place[at] for at in by) for place in known}
         by_place: dict[tuple[str, ...], list[Outcome]] = {}
-        for place, outcome in zip(places, answered, strict=True):
+        for place, outcome in zip(places, completed, strict=True):
             by_place.setdefault(keys[place], []).append(outcome)
         return {key: cell(group) for key, group in by_place.items()}
 
@@ -124,10 +124,10 @@ def matrix_of(
     rows = sorted(by_row, key=lambda row: tuple(map(sort_key, row)))
     cols = sorted(by_col, key=lambda col: sort_key(*col))
     groups: tuple[Group, ...] = ()
-    if grouped:
-        of_group, across = cells(0), cells(0, 2)
+    if has_groups:
+        by_group, by_group_and_col = cells(0), cells(0, 2)
         groups = tuple(
-            Group(name, n, tuple(across.get((name, *col)) for col in cols), of_group[name,])
+            Group(name, n, tuple(by_group_and_col.get((name, *col)) for col in cols), by_group[name,])
             for name, n in Counter(name for name, _ in rows).items()
         )
     return Matrix(
@@ -139,7 +139,7 @@ def matrix_of(
         cells=tuple(tuple(inner.get((*row, *col)) for col in cols) for row in rows),
         row_margin=tuple(by_row[row] for row in rows),
         col_margin=tuple(by_col[col] for col in cols),
-        total=cell(answered),
+        total=cell(completed),
         system=system,
         groups=groups,
         minus=minus,
@@ -152,11 +152,11 @@ def macro_average(cells: Sequence[Cell | None]) -> float | None:
     return fsum(means) / len(means) if len(means) == len(cells) > 0 else None
 
 
-def present(facet: str, outcomes: Sequence[Outcome]) -> bool:
+def has_facet(facet: str, outcomes: Sequence[Outcome]) -> bool:
     """Return whether any outcome has ``facet``."""
     return any(facet in outcome.facets for outcome in outcomes)
 
 
-def distinct(facet: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def facet_values(facet: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """Return the values of ``facet``, sorted (numbers as numbers)."""
     return tuple(sorted({o.facets[facet] for o in outcomes if facet in o.facets}, key=sort_key))

@@ -1,10 +1,10 @@
-"""Metadata of a metric that gates and tables read."""
+"""The metadata of a metric that gates and tables read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pytest_rageval.model.stored import ALWAYS, NEEDED, Share, stored
+from pytest_rageval.model.storage import ALWAYS, NEEDED, Share, stored
 
 __all__ = ["MetricInfo"]
 

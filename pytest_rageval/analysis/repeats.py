@@ -1,7 +1,7 @@
-"""Statistics of repeated cases: spread between repeats, reliability, and flips.
+"""Compute statistics of repeated cases: spread between repeats, reliability, and flips.
 
-Sources: pass@1 is Chen et al., "Evaluating Large Language Models Trained on Code" (2021), pass@k for k = 1;
-pass^k is Yao et al., "tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains" (2024).
+Sources: pass@1 is pass@k with k = 1, Chen et al., "Evaluating Large Language Models Trained on Code" (2021);
+pass^k is from Yao et al., "tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains" (2024).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Annotated
 from pytest_rageval.analysis.cells import cell_of, value_of
 from pytest_rageval.analysis.clusters import REPEAT, by_case, case_names
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.misses import is_miss
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import Amount, Bounds, Share
+from pytest_rageval.model.storage import Amount, Bounds, Share
 
 __all__ = ["Repeats", "repeats_of"]
 
@@ -25,7 +25,7 @@ __all__ = ["Repeats", "repeats_of"]
 class Repeats:
     """The repeats of one testbed under one system, by its primary metric.
 
-    A repeat passes if it is scored and does not miss, see `missed.missed`.
+    A repeat passes if it is scored and does not miss, see `misses.is_miss`.
 
     Attributes:
         testbed: the testbed's node id.
@@ -35,7 +35,7 @@ class Repeats:
         n_cases: number of cases that were scored at least once.
         n_complete: number of cases that were scored in all ``k`` repeats.
         mean: mean of the cases' means.
-        spread: standard deviation between the means of the first, the second, ... repeats; None for less than two.
+        spread: standard deviation of the means of the first, the second, ... repeats; None for fewer than two repeats.
         pass_at_1: mean over the scored cases of the share of scored repeats that pass.
         pass_hat_k: share of the complete cases that pass in all ``k`` repeats; None if none is complete.
         flips: names of the cases that pass in some repeats and miss in others.
@@ -59,7 +59,7 @@ class Repeats:
 def repeats_of(
     metric: str, higher_is_better: bool, gates: Sequence[Gate], outcomes: Sequence[Outcome]
 ) -> Repeats | None:
-    """Return the statistics of the repeats; None if no case was repeated.
+    """Return the statistics of the repeats; None without repeated cases.
 
     Args:
         metric: the testbed's primary metric.
@@ -72,7 +72,7 @@ def repeats_of(
     k = max(map(len, cases), default=0)
     if k < 2:
         return None
-    passes = _passes(cases, metric, lambda outcome: not missed(outcome, metric, higher_is_better, gates))
+    passes = _passes(cases, metric, lambda outcome: not is_miss(outcome, metric, higher_is_better, gates))
     complete = [runs for runs in passes.values() if len(runs) == k]
     return Repeats(
         testbed=repeats[0].testbed,

@@ -1,4 +1,4 @@
-"""Means with their counts and 95 % intervals."""
+"""Compute means with their counts and 95 % intervals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 Interval = tuple[float, float]
 
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
-_ALIKE = 1e-9  # values closer than this differ only by rounding
+_ROUNDING = 1e-9  # values closer than this differ only by rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Mean:
 
 
 def mean_of(values: Sequence[float], *, binary: bool, low: float = 0.0) -> Mean:
-    """Return the mean of ``values`` in low..1, with Wilson's interval for 0/1 values, else the bootstrap's."""
+    """Return the mean of ``values`` in low..1, with Wilson's interval for 0/1 values, else the bootstrap interval."""
     if not values:
         return Mean(None, 0, None)
     mean = fmean(values)
@@ -60,10 +60,11 @@ def mean_of(values: Sequence[float], *, binary: bool, low: float = 0.0) -> Mean:
 
 
 def mean_of_cases(cases: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Mean:
-    """Return the mean of the cases' means, each over the values of its repeats (at least one), in low..1.
+    """Return the mean over cases; the value of a case is the mean of its repeats (at least one), in low..1.
 
-    The case is the unit of the interval because its repeats are not independent. The interval is Wilson's for a rate
-    whose cases each have the same value in all repeats, else the bootstrap's over the cases' means.
+    The unit of the interval is the case, because its repeats are not independent. The interval is Wilson's if values
+    are 0 or 1 and every case has the same value in all its repeats. Else it is the bootstrap interval of the cases'
+    means.
     """
     means = [fmean(values) for values in cases]
     steady = all(mean in (0.0, 1.0) for mean in means)
@@ -72,16 +73,17 @@ def mean_of_cases(cases: Sequence[Sequence[float]], *, binary: bool, low: float 
 
 
 def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Interval | None:
-    """Return the 95 % interval of the mean of all values of ``units``; values of one unit depend on each other.
+    """Return the 95 % interval of the mean of all values, if values of the same unit depend on each other.
 
     Formula: logit(m) ± t sqrt(v) / (m (1 - m)), mapped back to 0..1, with the mean m of all values, the jackknife
-    variance v over K units, and Student's t for K - 1 degrees of freedom. If 0/1 values are equal within each unit and
-    all units have one size, the units are 0/1 values themselves: Wilson's interval for K - 1 of them, because with K
-    its coverage is too low for 15 units (0.915). Differences (``low`` = -1) have Bonett and Price's over units, see
-    `changes_interval`. The coverage of all of them is at least 93 % from 15 units on, see
-    tests/benchmarks/clusters.py.
+    variance v over K units, and Student's t for K - 1 degrees of freedom.
 
-    Range: ``low``..1, and the mean lies inside. None if the units are too few for an interval.
+    If 0/1 values are equal within each unit and all units have the same size, each unit is a 0/1 value itself. The
+    interval is then Wilson's for K - 1 values, because with K values its coverage is too low for 15 units (0.915).
+    For differences (``low`` = -1) it is Bonett and Price's interval over units, see `changes_interval`. All these
+    intervals cover at least 93 % from 15 units on, see tests/benchmarks/clusters.py.
+
+    Range: ``low``..1; the interval contains the mean. None if there are too few units for an interval.
 
     Source: W. G. Cochran, "Sampling techniques" (1977), 6.3, the ratio of sums; N. Dean and M. Pagano, "Evaluating
     confidence interval methods for binomial proportions in clustered surveys", JSSAM 3 (2015): the logit.
@@ -95,42 +97,42 @@ def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: f
     whole = math.fsum(sums)
     mean = whole / total
     means = [each / len(values) for each, values in zip(sums, units, strict=True)]
-    even = len({len(values) for values in units}) == 1
-    if binary and all(each in (0.0, 1.0) for each in means) and (even or mean in (0.0, 1.0)):
+    same_size = len({len(values) for values in units}) == 1
+    if binary and all(each in (0.0, 1.0) for each in means) and (same_size or mean in (0.0, 1.0)):
         return wilson_interval(sum(means), n) if mean in (0.0, 1.0) else wilson_interval(mean * (n - 1), n - 1)
     if n < 2:
         return None
     if low < 0:
         spread = (len(values) * n / total * (each - mean) for values, each in zip(units, means, strict=True))
-        return changes_interval(means if even else [mean + each for each in spread], mean, low)
+        return changes_interval(means if same_size else [mean + each for each in spread], mean, low)
     without = [(whole - each) / (total - len(values)) for each, values in zip(sums, units, strict=True)]
     variance = (n - 1) / n * math.fsum((each - mean) ** 2 for each in without)
-    if variance <= _ALIKE**2 / n or not 0 < mean < 1:
-        return _alike_interval(mean, n, low)
+    if variance <= _ROUNDING**2 / n or not 0 < mean < 1:
+        return _equal_values_interval(mean, n, low)
     half = t_quantile(n - 1) * math.sqrt(variance) / (mean * (1 - mean))
     below, above = (0.5 + 0.5 * math.tanh((math.log(mean / (1 - mean)) + side) / 2) for side in (-half, half))
     return (max(0.0, min(mean, below)), min(1.0, max(mean, above)))
 
 
 def changes_interval(changes: Sequence[float], mean: float, low: float = -1.0) -> Interval:
-    """Return the 95 % interval of the mean of changes in ``low``..1, one for each of at least two independent units.
+    """Return the 95 % interval of the mean change in ``low``..1, from one change for each of two or more units.
 
-    Formula: c ± z sqrt((sum(d^2) + 2 s^2) / (n + 2) - c^2) / sqrt(n + 2), with c = sum(d) / (n + 2). Two changes are
-    added, one for the better and one for the worse, each of the typical size s = sum(d^2) / sum(abs(d)). For changes
-    by -1, 0 and 1 it is Bonett and Price's interval.
+    Formula: c ± z sqrt((sum(d^2) + 2 s^2) / (n + 2) - c^2) / sqrt(n + 2), with the changes d and c = sum(d) / (n + 2).
+    Two changes are added, one up and one down, of the typical size s = sum(d^2) / sum(abs(d)). If all changes are -1, 0
+    or 1, it is Bonett and Price's interval.
 
     Source: D. G. Bonett and R. M. Price, see `bonett_price_interval`; the size of the added changes is ours.
     """
     n, squares, sizes = len(changes) + 2, math.fsum(d * d for d in changes), math.fsum(map(abs, changes))
-    if sizes <= _ALIKE * n:
-        return _alike_interval(mean, n - 2, low)
+    if sizes <= _ROUNDING * n:
+        return _equal_values_interval(mean, n - 2, low)
     centre = math.fsum(changes) / n
     half = _Z * math.sqrt(((squares + 2 * (squares / sizes) ** 2) / n - centre**2) / n)
     return (max(low, min(mean, centre - half)), min(1.0, max(mean, centre + half)))
 
 
 def bonett_price_interval(up: float, down: float, n: int) -> Interval:
-    """Return the 95 % interval of the mean difference of ``n`` pairs of 0/1 values: ``up`` of +1, ``down`` of -1.
+    """Return the 95 % interval of the mean difference of ``n`` pairs of 0/1 values; ``up`` rise and ``down`` fall.
 
     Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of binomial proportions
     based on paired data", JEBS 37 (2012).
@@ -141,16 +143,16 @@ def bonett_price_interval(up: float, down: float, n: int) -> Interval:
 
 
 def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | None:
-    """Return the bootstrap's 95 % interval for the mean of ``values`` in low..1, cut to that range; None for n < 2.
-
-    Equal values do not show their spread, and resamples of them do not either. Values in 0..1 spread at most as much
-    as 0/1 values with the same mean, so equal values get Wilson's interval of such a rate. Equal differences in -1..1
-    get Bonett and Price's interval of as many pairs that all changed by that difference; for zero, of unchanged pairs.
+    """Return the 95 % bootstrap interval of the mean of ``values``, cut to low..1; None for n < 2.
 
     This is the ABC interval: the bias-corrected and accelerated bootstrap (BCa), computed from the values' moments
     instead of resamples. It needs no seed, does not depend on the order of the values, and is fast for a million
-    values. For few values the bootstrap alone is too narrow, so Student's quantile and the unbiased variance replace
-    the normal ones: for values that are symmetric about their mean it is Student's interval.
+    values. With few values the bootstrap is too narrow. Student's quantile and the unbiased variance therefore replace
+    the normal ones; for values that are symmetric about their mean, the result is Student's interval.
+
+    Values that are all equal do not show their spread, and neither do resamples of them. They get another interval:
+    in 0..1 Wilson's, because 0/1 values with the same mean spread most; in -1..1 Bonett and Price's, of as many pairs
+    that all changed by this difference.
 
     Formula: mean + se * w / (1 - a * w)^2 with w = a ± t and the acceleration a = sum(d^3) / (6 * sum(d^2)^1.5), of
     the deviations d from the mean.
@@ -165,15 +167,15 @@ def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | 
     mean = fmean(values)
     deviations = [value - mean for value in values]
     squares = math.fsum(d * d for d in deviations)
-    if squares <= n * _ALIKE**2:
-        return _alike_interval(mean, n, low)
+    if squares <= n * _ROUNDING**2:
+        return _equal_values_interval(mean, n, low)
     a = math.fsum((d / math.sqrt(squares)) ** 3 for d in deviations) / 6
     se, t = math.sqrt(squares / (n - 1) / n), t_quantile(n - 1)
     below, above = (mean + se * w / (1 - a * w) ** 2 for w in (a - t, a + t))
     return (max(low, below), min(1.0, above))
 
 
-def _alike_interval(mean: float, n: int, low: float) -> Interval:
+def _equal_values_interval(mean: float, n: int, low: float) -> Interval:
     """Return the interval of ``n`` values in low..1 that all equal ``mean`` up to rounding."""
     share = min(1.0, max(low, mean))
     if low == 0:
@@ -197,8 +199,8 @@ def quantile(values: Sequence[float], q: float) -> float | None:
 def t_quantile(df: int) -> float:
     """Return Student's t at 97.5 % for ``df`` degrees of freedom, to four digits.
 
-    A table up to five degrees, because the first terms of the Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5)
-    are off by up to 0.5 % there; the expansion above.
+    Up to five degrees the value is from a table, because the first terms of the Cornish-Fisher expansion (Abramowitz
+    and Stegun 26.7.5) are wrong by up to 0.5 % there. Above five degrees the expansion is used.
     """
     table = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706)
     if df <= len(table):

@@ -1,4 +1,4 @@
-"""Shares of the types of right and wrong answers, and the averages that R-Eval prints of them."""
+"""Compute the shares of the types of right and wrong answers, and R-Eval's averages of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WRONG
 from pytest_rageval.model.outcome import DiagnosisType, Outcome
 
-__all__ = ["COLUMNS", "Diagnosed", "Shares", "level_macro", "micro", "percents", "task_macro"]
+__all__ = ["COLUMNS", "DiagnosedOutcome", "Shares", "level_macro", "micro", "percents", "task_macro"]
 
 COLUMNS: Mapping[str, tuple[DiagnosisType, ...]] = {
     "ACC": RIGHT,
@@ -24,8 +24,14 @@ COLUMNS: Mapping[str, tuple[DiagnosisType, ...]] = {
 Shares = Mapping[str, float]
 
 
-class Diagnosed(NamedTuple):
-    """An outcome with the type of its answer."""
+class DiagnosedOutcome(NamedTuple):
+    """An outcome with the type of its answer.
+
+    Attributes:
+        outcome: the outcome.
+        type: the type of right or wrong, see `Diagnosis`.
+        why: the reason for the type in a few words.
+    """
 
     outcome: Outcome
     type: DiagnosisType
@@ -33,9 +39,9 @@ class Diagnosed(NamedTuple):
 
 
 def percents(counts: Mapping[DiagnosisType, int]) -> dict[DiagnosisType, int]:
-    """Return the counts as whole percents that sum to 100, by the largest remainder; all 0 without a count.
+    """Return the counts as whole percentages that sum to 100, by the largest remainder; all 0 if nothing is counted.
 
-    Equal remainders are filled in the order of the types.
+    Of equal remainders, the first type is rounded up.
     """
     total = sum(counts.values())
     if not total:
@@ -67,8 +73,8 @@ def task_macro(tasks: Iterable[Shares | None]) -> Shares | None:
 
 
 def level_macro(cells: Iterable[Iterable[Shares | None]]) -> Shares | None:
-    """Return the mean of each column over the cells of domain and level, each the mean over its tasks.
+    """Return the mean of each column over cells of domain and level; a cell's value is the mean over its tasks.
 
-    None if a task of a cell is missing.
+    Return None if a task of a cell is missing.
     """
     return task_macro([task_macro(tasks) for tasks in cells])

@@ -1,9 +1,11 @@
-"""Independent units: groups of cases that depend on each other.
+"""Find independent units: groups of cases that depend on each other.
 
-Two cases depend on each other if they share a link: their id, their dialogue or the value of their testbed's cluster
-facet. The units are the connected components of cases under these links, within one system.
-A case without a dialogue and without that facet is a unit of its own. Intervals, paired tests and resamples count
-units, because the turns of one conversation or five questions about one document are not five independent facts.
+Two cases depend on each other if they share a link: the case id, the dialogue, or the value of their testbed's cluster
+facet. Units are the connected components of cases under these links, within one system. A case without a dialogue and
+without the cluster facet is a unit by itself.
+
+Intervals, paired tests and resamples count units, because five turns of one conversation or five questions about one
+document are not five independent observations.
 """
 
 from __future__ import annotations
@@ -21,10 +23,10 @@ CASE = ""
 """The kind of the link that every case has: its id."""
 
 SEVERAL = "unit"
-"""Name of units that are not the values of one facet."""
+"""The name that replaces the facet if units are not the values of a single facet."""
 
 Link = tuple[str, ...]
-"""Its kind (the facet, or `CASE`), then the system and the value."""
+"""A link: its kind (a facet or `CASE`), the system, the value, and for a dialogue its dataset."""
 
 Value = TypeVar("Value")
 
@@ -34,12 +36,12 @@ class Units:
     """The units of some cases.
 
     Attributes:
-        names: the unit of each case, in the order of the cases. The name is one of the unit's links: of a cluster, else
-            of a dialogue, else of a case. It does not depend on the order of the cases, and the unit of a dialogue has
-            the same name in every cell.
+        names: the name of each case's unit, in the order of the cases. It is one of the unit's links: that of a
+            cluster, else of a dialogue, else of a case. It does not depend on the order of the cases, and the unit of
+            a dialogue has the same name in every cell.
         n: number of units.
-        facet: the facet whose values are the units; `SEVERAL` if it takes more than one facet or if some cases have
-            none, "" if no different cases are joined.
+        facet: the facet whose values are the units; `SEVERAL` if several facets join cases or some cases lack the
+            facet; "" if every case is its own unit.
     """
 
     names: tuple[Link, ...]
@@ -47,7 +49,7 @@ class Units:
     facet: str
 
     def grouped(self, values: Iterable[Value]) -> dict[Hashable, list[Value]]:
-        """Return the values of each unit, from one value for each case."""
+        """Return unit -> its values, from one value for each case."""
         by_unit: dict[Hashable, list[Value]] = {}
         for name, value in zip(self.names, values, strict=True):
             by_unit.setdefault(name, []).append(value)
@@ -60,7 +62,7 @@ def links_of(case: str, system: str, facets: Mapping[str, str], cluster: str) ->
     Args:
         case: its id, unique in the session.
         system: the system that answered it.
-        facets: its facets. A dialogue belongs to its dataset; the value of another facet means the same everywhere.
+        facets: its facets. Dialogues with the same name in two datasets differ; values of other facets do not.
         cluster: the cluster facet of its testbed.
     """
     links: list[Link] = [(CASE, system, case)]
@@ -72,7 +74,7 @@ def links_of(case: str, system: str, facets: Mapping[str, str], cluster: str) ->
 
 
 def units_of(cases: Sequence[Sequence[Link]]) -> Units:
-    """Return the units of cases from the links of each case (at least one)."""
+    """Return the units of cases; each case has one or more links."""
     first: dict[Link, int] = {}
     parents = list(range(len(cases)))
     kinds: dict[str, None] = {}
@@ -97,7 +99,7 @@ def _rank(link: Link) -> tuple[bool, bool, Link]:
 
 
 def _facet(cases: Sequence[Sequence[Link]], kinds: Iterable[str], n: int) -> str:
-    """Return the facet whose values are the ``n`` units; `SEVERAL` if there is no such facet, "" without kinds."""
+    """Return `Units.facet` of ``n`` units; ``kinds`` are the facets that join cases."""
     joining = list(kinds)
     for kind in joining:
         values = {next((link for link in links if link[0] == kind), None) for links in cases}
@@ -107,7 +109,7 @@ def _facet(cases: Sequence[Sequence[Link]], kinds: Iterable[str], n: int) -> str
 
 
 def units_of_outcomes(outcomes: Sequence[Outcome], *, across_systems: bool = False) -> Units:
-    """Return the units of outcomes; ``across_systems`` a case is in the same unit under every system."""
+    """Return the units of outcomes; with ``across_systems``, a case is in the same unit under every system."""
     systems = [""] * len(outcomes) if across_systems else [each.system for each in outcomes]
     pairs = list(zip(outcomes, systems, strict=True))
     if not any(DIALOGUE in each.facets or each.cluster in each.facets for each in outcomes):
@@ -117,9 +119,9 @@ def units_of_outcomes(outcomes: Sequence[Outcome], *, across_systems: bool = Fal
 
 
 def are_separate(outcomes: Sequence[Outcome]) -> bool:
-    """Return whether no two of the outcomes depend on each other, with less memory than `units_of_outcomes` needs.
+    """Return whether all outcomes are independent; needs less memory than `units_of_outcomes`.
 
-    False may also mean that only their units can say: the same case under two systems is two units.
+    False means that they may depend on each other: the same case under two systems is False, although it is two units.
     """
     if any(DIALOGUE in each.facets or each.cluster in each.facets for each in outcomes):
         return False

@@ -1,4 +1,4 @@
-"""Usage of answers as pseudo-metrics, and the sum of model calls."""
+"""Read the usage of answers as pseudo-metrics, and sum up model calls."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.trace.steps import END, is_cut_short, is_timing, model_calls, tool_calls
 
 __all__ = [
-    "CALLS", "LATENCY", "UNMEASURED", "USED", "all_replayed", "amount", "answered", "calls_in_trace", "calls_of",
-    "is_replayed", "is_unmeasured", "used",
+    "CALLS", "LATENCY", "UNMEASURED", "USAGE_FIELDS", "all_replayed", "calls_in_trace", "calls_of", "is_replayed",
+    "is_unmeasured", "outcomes_with_answer", "summarize_usage", "usage_value",
 ]  # fmt: skip
 
-USED = {
+USAGE_FIELDS = {
     "latency_p50": ("latency_s",),
     "latency_p95": ("latency_s",),
     "cost_usd": ("cost_usd",),
@@ -24,22 +24,22 @@ USED = {
     "model_calls": (),
     "tool_calls": (),
 }
-"""The pseudo-metrics of usage -> the fields of `Usage` that they sum; none for `CALLS`."""
+"""Pseudo-metric of usage -> the fields of `Usage` that are summed for it; () for those in `CALLS`."""
 
 UNMEASURED = Calls(prompt_tokens=None, completion_tokens=None, cost_usd=None, spent_usd=None)
-"""The calls of a system of which none was seen."""
+"""The calls of a system whose calls were not observed: all sums are unknown."""
 
 CALLS = ("model_calls", "tool_calls")
-"""The pseudo-metrics that count steps of the trace; a cell has their mean."""
+"""The pseudo-metrics that count calls in the trace; a cell shows their mean."""
 
 LATENCY = {"latency_p50": 0.5, "latency_p95": 0.95}
-"""The pseudo-metrics of time -> their quantile."""
+"""Pseudo-metric of time -> its quantile in 0..1."""
 
 
-def answered(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Return the outcomes with an answer, scored or not: each was paid for.
+def outcomes_with_answer(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Return the outcomes with an answer, whether scored or not, because each answer costs money.
 
-    An error of a system that raised has only the steps before, without usage; it is no answer.
+    If a system raised an error, the outcome only has the steps before the error. That is not an answer.
     """
     return [
         outcome
@@ -48,25 +48,26 @@ def answered(outcomes: Iterable[Outcome]) -> list[Outcome]:
     ]
 
 
-def used(name: str, outcome: Outcome) -> float | None:
-    """Return the usage of one answer for a pseudo-metric in `USED`; None if a part of it is unknown."""
-    if name in CALLS:  # a run that an error cut short would lower the mean
+def usage_value(name: str, outcome: Outcome) -> float | None:
+    """Return the usage of one answer for a pseudo-metric in `USAGE_FIELDS`; None if a part of it is unknown."""
+    if name in CALLS:  # an error ends a run early, so it would lower the mean
         return calls_in_trace(name, outcome.answer) if outcome.status == "scored" else None
     usage = None if outcome.answer is None else outcome.answer.usage
-    parts: list[float | None] = [getattr(usage, part, None) for part in USED[name]]
+    parts: list[float | None] = [getattr(usage, part, None) for part in USAGE_FIELDS[name]]
     known = [part for part in parts if part is not None]
     if len(known) == len(parts):
         return sum(known)
     return usage.total_tokens if usage and name == "tokens" else None
 
 
-def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:
-    """Return a pseudo-metric of answers.
+def summarize_usage(name: str, values: Sequence[float], n_unknown: int) -> float | None:
+    """Return a pseudo-metric of several answers: a quantile of times, a mean of calls, else a sum.
 
     Args:
-        name: one of `USED`.
+        name: one of `USAGE_FIELDS`.
         values: the known usage of each answer.
-        n_unknown: number of answers that do not report it. They make a sum unknown; a quantile and a mean ignore them.
+        n_unknown: number of answers that do not report it. They make a sum unknown, and quantiles and means ignore
+            them.
     """
     if name in LATENCY:
         return quantile(values, LATENCY[name])
@@ -76,10 +77,10 @@ def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:
 
 
 def calls_in_trace(name: str, answer: Answer | None) -> float | None:
-    """Return the number of an answer's calls of tools or of models; None if its trace does not show it.
+    """Return the number of calls of tools or of models for an answer; None if its trace does not show it.
 
-    That there was no call of a model is known only if the usage is zero, because most systems do not record them all.
-    That there was no call of a tool is not known if the trace has nothing but the seconds of our own stages.
+    No call of a model in the trace counts as 0 only if the usage is zero, because most systems do not record all model
+    calls. No call of a tool counts as 0, unless the trace only has the timing steps that the plugin adds.
     """
     if answer is None or not answer.trace:
         return None
@@ -90,7 +91,7 @@ def calls_in_trace(name: str, answer: Answer | None) -> float | None:
 
 
 def all_replayed(outcomes: Sequence[Outcome]) -> bool:
-    """Return whether every answer came from recordings, so no time was measured.
+    """Return whether all answers came from recordings, so that no time was measured.
 
     Answers of a user's own system are replayed without a model call.
     """
@@ -101,23 +102,23 @@ def is_replayed(outcome: Outcome) -> bool:
     """Return whether an answer came from a recording."""
     calls = outcome.calls
     no_call = calls is not None and (calls.replayed > 0 or calls.attempts == 0)
-    return no_call and used("latency_p50", outcome) is None
+    return no_call and usage_value("latency_p50", outcome) is None
 
 
 def is_unmeasured(outcome: Outcome) -> bool:
-    """Return whether a system was asked that may call models directly, and none of its calls was seen or reported."""
+    """Return whether the calls of an outcome are unknown: its system ran, and no call was observed or reported."""
     if outcome.status == "skipped" or outcome.error_type in ("setup_error", "system_build"):
         return False
-    if answered([outcome]) and is_replayed(outcome):
+    if outcomes_with_answer([outcome]) and is_replayed(outcome):
         return False
-    return not (outcome.calls is not None and outcome.calls.calls) and used("cost_usd", outcome) is None
+    return not (outcome.calls is not None and outcome.calls.calls) and usage_value("cost_usd", outcome) is None
 
 
 def calls_of(outcomes: Iterable[Outcome], unclaimed: Calls) -> Calls:
-    """Return the sum of the model calls; an unknown part makes the sum unknown, not smaller.
+    """Return the sum of the model calls; if a part is unknown, the sum is unknown.
 
-    If an outcome's calls were not counted, its answer counts as the calls in its trace. Without them it is one call of
-    one attempt, unless it took zero tokens (the embedded reader's).
+    If the calls of an outcome were not counted, the calls in the trace of its answer count. Without calls in the trace,
+    the answer counts as one call with one attempt, or as none if it took zero tokens, such as the embedded reader's.
 
     Args:
         outcomes: the outcomes.

@@ -12,7 +12,7 @@ from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.metrics.answers.stable import BY_RULE
 from pytest_rageval.model.facets import KNEW, RELATION, VARIANT, is_variant
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.model.stored import Bounds, Share
+from pytest_rageval.model.storage import Bounds, Share
 
 __all__ = ["STABLE", "RelationResult", "originals", "relation_results", "stable_scores"]
 

@@ -15,9 +15,9 @@ from typing import Any
 from pytest_rageval.activity import doing
 from pytest_rageval.analysis.account.finding import Account
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
-from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity, sensitivity_of
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.commands.compared_runs import compared_runs
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, holds_results, results_path, rootdir, runs_of
@@ -174,17 +174,17 @@ def _head(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _plan_to_plain(each: Sensitivity, drop: float) -> dict[str, Any]:
-    compared = each.compared
+    compared = each.comparison
     return {
         "testbed": compared.testbed,
         "metric": compared.metric,
         "system": compared.system,
         "drop": drop,
         "cases_needed": each.needed,
-        "n_pairs": compared.found.n_pairs,
-        "n_units": compared.found.n_units,
-        "changing": compared.found.changing,
-        "least_drop": compared.found.least_drop,
+        "n_pairs": compared.test.n_pairs,
+        "n_units": compared.test.n_units,
+        "changing": compared.test.changing,
+        "least_drop": compared.test.least_drop,
     }
 
 

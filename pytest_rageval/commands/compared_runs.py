@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_rageval.activity import doing
-from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.commands.runs import holds_results, stored_run
 from pytest_rageval.report.files.answers_file import answers_path, read_answers
 from pytest_rageval.report.files.baseline_file import read_baseline

@@ -15,7 +15,7 @@ from pytest_rageval.judges.replies import fold_label
 from pytest_rageval.judges.values import NUMBERS, Worth, worth_of
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.model.judging import Judge
-from pytest_rageval.model.stored import ALWAYS, Share
+from pytest_rageval.model.storage import ALWAYS, Share
 
 __all__ = ["Label", "read_labels"]
 

@@ -1,1 +1,1 @@
-"""Frozen values that every other folder uses; standard library only."""
+"""Immutable values that all other folders use; they only need the standard library."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pytest_rageval.model.ranking import Ranking
-from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Amount, stored
+from pytest_rageval.model.storage import ALWAYS, NEEDED, UNSTORED, Amount, stored
 
 __all__ = ["Answer", "OldAnswer", "Step", "Usage"]
 
@@ -48,8 +48,8 @@ class Step:
     """One step towards an answer (a retrieval, a tool call, a thought).
 
     Attributes:
-        kind: what it is, such as tool, retrieve or completion; see how-to/traces.md.
-        detail: JSON values by key, also nested ones; ``parent`` is the index in the trace of the step around it.
+        kind: the kind of the step, such as tool, retrieve or completion; see how-to/traces.md.
+        detail: key -> JSON value, possibly nested; ``parent`` is the index in the trace of the step that contains it.
     """
 
     kind: str
@@ -82,13 +82,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class OldAnswer:
-    """The answer of the same case in the run that a run is compared with.
+    """The answer to the same case in the earlier run of a comparison.
 
     Attributes:
         text: the answer itself.
-        abstained: as in `Answer`.
+        abstained: whether the system declined to answer, see `Answer.abstained`.
         passages: ids of the passages that the system saw, best first; None if unknown.
-        texts: digest of the ids and texts of the retrieved passages, in any order; "" if no text is known.
+        texts: digest of the ids and texts of the retrieved passages, independent of their order; "" if no text is
+            known.
     """
 
     text: str

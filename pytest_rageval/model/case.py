@@ -1,4 +1,4 @@
-"""Passages, instances (records read from disk), queries and cases (test items)."""
+"""Passages, instances (records of a dataset), queries, and cases (test items)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from pytest_rageval.model.evidence import Evidence, LocatedEvidence
-from pytest_rageval.model.stored import NEEDED, UNSTORED, stored
+from pytest_rageval.model.storage import NEEDED, UNSTORED, stored
 
 __all__ = ["Case", "Gold", "Instance", "Passage", "Query", "Relevance", "Role", "Turn"]
 
 Gold = tuple[tuple[str, ...], ...]
-"""Gold answers: the answer must match every slot; any alias matches its slot."""
+"""Gold answers: slots of aliases. An answer must match every slot; any alias matches its slot."""
 
 Role = Literal["", "positive", "negative", "counterfactual"]
 
@@ -34,7 +34,7 @@ class Passage:
         text: the passage itself.
         title: the title of its page, or "".
         role: the passage's role in its instance; always "" in what a system receives.
-        group: the sub-question (0..n-1) a positive passage belongs to, or None.
+        group: number (0..n-1) of the sub-question that a positive passage belongs to, or None.
         page: the id of its source document, or "" if unknown.
         span: its start and end in that document's text, in characters; None if it is not a part of a document.
         metadata: other fields of the corpus.
@@ -56,7 +56,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One earlier exchange of a conversation."""
+    """One earlier turn of a conversation: a question and its answer."""
 
     question: str
     answer: str
@@ -69,17 +69,17 @@ class Instance:
     Attributes:
         id: unique within its dataset and stable over additions to the file.
         question: the question.
-        gold: slots (all) of aliases (any); empty if the record has none.
-        passages: the whole pool, with roles; None if the record supplies no passages.
-        fake: the false answer that counterfactual passages state, as slots of aliases.
+        gold: the gold answers: slots (all must match) of aliases (any may match); empty if the record has none.
+        passages: all passages of the record, with roles; None if the record supplies no passages.
+        fake: the false answer in counterfactual passages, as slots of aliases.
         qrels: passage id -> graded relevance; below 1 is not relevant, as in trec_eval.
         history: earlier turns, oldest first.
         answerable: False if the system should not answer; None if the record does not say.
         language: BCP 47 primary tag, "en" or "zh".
         facets: every other named property, as strings.
         origin: ``file:line`` of the record.
-        provenance: alternative sets of page ids, each of them the whole evidence; empty if the record has none.
-        evidence: alternative lists of quotes or spans, each the whole evidence; empty if the record has none.
+        provenance: alternative sets of page ids; each set is the whole evidence. Empty if the record has none.
+        evidence: alternative lists of quotes or spans; each list is the whole evidence. Empty if the record has none.
     """
 
     id: str = field(metadata=stored(is_key=True))
@@ -111,7 +111,7 @@ class Query:
         passages: the passages that the testbed supplies, in order; None if the system must retrieve.
         history: earlier turns, oldest first.
         language: "en" or "zh".
-        instructions: the testbed's instructions for the answer (for instance RGB's protocol sentences).
+        instructions: the testbed's instructions for the answer, such as RGB's protocol sentences.
     """
 
     question: str
@@ -133,10 +133,10 @@ class Case:
         facets: every facet of the instance and of the setting, as strings.
         instructions: the testbed's instructions for the answer.
         relevance: what makes a retrieved passage relevant.
-        earlier: the earlier turns of its conversation, if its history is the system's own answers to them; None if
-            its history is the instance's.
-        located: where the corpus holds the evidence; None if no corpus was read.
-        stale: whether an id of its qrels names a different text than in the baseline; metrics by ids are then unscored.
+        earlier: the cases of the earlier turns, if the history consists of the system's own answers to them; None if
+            the history is that of the instance.
+        located: the places of the evidence in the corpus; None if no corpus was read.
+        stale: whether the text of an id in its qrels differs from the baseline; metrics by ids are then unscored.
     """
 
     id: str
@@ -176,8 +176,8 @@ class Case:
     def evidence(self) -> bool | None:
         """Whether the evidence for the gold answer was supplied; None if unknown.
 
-        True if a positive passage is supplied (of every group, if positives have groups);
-        False if the record is unanswerable or the supplied passages include no positive one.
+        True if a positive passage is supplied, or one of every group if positive passages have groups. False if the
+        record is unanswerable or no positive passage is supplied.
         """
         if self.instance.answerable is False:
             return False
@@ -192,12 +192,12 @@ class Case:
         return self.with_shared({**self.facets, **facets})
 
     def with_shared(self, facets: Mapping[str, str]) -> Case:
-        """Return this case with other facets: a mapping that several cases may share."""
+        """Return this case with its facets replaced by a mapping that several cases may share."""
         rest = self.instructions, self.relevance, self.earlier, self.located, self.stale
         return Case(self.id, self.instance, self.supplied, facets, *rest)
 
     def with_history(self, history: tuple[Turn, ...]) -> Case:
-        """Return this case with other earlier turns than its record has."""
+        """Return this case with its earlier turns replaced."""
         return replace(self, instance=replace(self.instance, history=history))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:

@@ -1,4 +1,4 @@
-"""Chat and embedding models: messages in, a completion out; texts in, vectors out."""
+"""Protocols of chat and embedding models, and their replies."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = [
 ]
 
 EMBEDDED = "embedded"
-"""The name of the model that needs no key: the rule-based player of `systems/embedded`."""
+"""The name of the built-in rule-based model of `systems/embedded`, which needs no key."""
 
 CHAT_DEFAULTS: Mapping[str, Any] = MappingProxyType({"temperature": 0})
-"""The parameters of a call that no setting gives."""
+"""Default parameters of a call."""
 
 SCRIPT = "script:"
 """Prefix of the names of models whose replies come from a file."""
@@ -41,12 +41,12 @@ result is ``{"role": "tool", "tool_call_id": ..., "content": ...}``.
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that a model asks for.
+    """A call of a tool that a model asks for.
 
     Attributes:
         id: the provider's id of the call; the message with the tool's result repeats it.
         name: the tool's name, as the model wrote it.
-        arguments: the arguments as the model wrote them: usually the JSON text of an object, and never checked here.
+        arguments: the arguments as the model wrote them, usually the JSON text of an object; they are not checked.
     """
 
     id: str
@@ -59,14 +59,14 @@ class Completion:
     """A model's reply.
 
     Attributes:
-        text: the reply; "" is a reply. None, which servers send beside calls of tools, becomes "".
+        text: the reply; "" is a reply. None, which servers send together with tool calls, becomes "".
         usage: tokens, price and seconds of the successful attempt; None means unknown.
         finish_reason: why the model stopped ("stop", "length", ...); None if unknown.
         model: the name of the model that replied, as its provider gives it.
         attempts: number of requests sent; 0 if the reply was replayed from a recording.
         replayed: whether the reply was read from a recording.
         refused: whether the provider marks the text as a refusal to answer.
-        tool_calls: the tools that the model asks for, in order; () for none.
+        tool_calls: the tool calls that the model asks for, in order; () for none.
     """
 
     text: str
@@ -85,7 +85,7 @@ class Completion:
 
     @property
     def message(self) -> Message:
-        """The reply as the next message of its conversation."""
+        """The reply as a message that continues the conversation."""
         if not self.tool_calls:
             return {"role": "assistant", "content": self.text}
         calls = [
@@ -106,10 +106,10 @@ class ChatModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The vectors of some texts. All have the same length and hold finite numbers only.
+    """The vectors of some texts. All have the same length and only contain finite numbers.
 
     Attributes:
-        vectors: one for each text, in the order of the texts; lists and arrays become tuples of float.
+        vectors: one vector for each text, in the order of the texts; lists and arrays become tuples of float.
         usage: tokens, price and seconds of the successful attempt; None means unknown.
         model: the name of the model that replied, as its provider gives it.
         attempts: number of requests sent; 0 if the reply was replayed from a recording.

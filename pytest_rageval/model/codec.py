@@ -1,4 +1,4 @@
-"""Encode values as builtins for results.json and for other processes, and decode them."""
+"""Encode values as JSON builtins for results.json and other processes, and decode them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_rageval.model.answer import Answer
-from pytest_rageval.model.bare import without_private
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.plain import Plain, plain_scalar, plain_text
+from pytest_rageval.model.private_fields import without_private
 
 __all__ = [
     "decode_answer",
@@ -30,15 +30,15 @@ __all__ = [
 ]
 
 MAX_ANSWER = 2**20
-"""Characters of an answer's text that are stored; the whole text is scored."""
+"""Number of characters of an answer that are stored; the scores are computed from the whole text."""
 
-_BARE = (
+_TEXT_FREE_KEYS = (
     "parent", "seconds", "retriever", "name", "model", "reason", "invalid", "path", "depth", "outcome",
     "prompt_tokens", "completion_tokens", "attempts", "replayed", "finish_reason",
 )  # fmt: skip
-"""The keys of a step whose values are no texts of the data or of the model."""
+"""The keys of a step whose values never contain texts of the data or of the model."""
 
-_ERROR = re.compile(r"[A-Za-z_][\w.]*(?=:|$)")
+_EXCEPTION_CLASS = re.compile(r"[A-Za-z_][\w.]*(?=:|$)")
 """The exception's class in an error such as "ValueError: no such page"."""
 
 
@@ -53,7 +53,7 @@ def encode_outcome(outcome: Outcome) -> Plain:
 
 
 def decode_outcome(plain: Mapping[str, Any], facets: Mapping[str, str] | None = None) -> Outcome:
-    """Return the outcome that `encode_outcome` wrote; if its facets equal ``facets``, it shares that mapping."""
+    """Return the outcome that `encode_outcome` encoded; if its facets equal ``facets``, it shares that mapping."""
     outcome: Outcome = decoder(Outcome)(plain)
     if facets == outcome.facets:
         _set_facets(outcome, facets)
@@ -69,23 +69,23 @@ def encode_answer(answer: Answer) -> Plain:
 
 
 def decode_answer(plain: Mapping[str, Any]) -> Answer:
-    """Return the answer that `encode_answer` wrote."""
+    """Return the answer that `encode_answer` encoded."""
     answer: Answer = decoder(Answer)(plain)
     return answer
 
 
 def encode_calls(calls: Calls) -> Plain:
-    """Return calls as builtins; unknown sums are None."""
+    """Return calls as builtins; sums that are only lower bounds are None."""
     return encoder(Calls)(calls.exact)
 
 
 def encode_instance(instance: Instance) -> Plain:
-    """Return an instance with its whole passage pool, in the form of results.json."""
+    """Return an instance with all its passages, in the form of results.json."""
     return encoder(Instance)(instance)
 
 
 def decode_instance(name: str, plain: Mapping[str, Any], facets: Mapping[str, str]) -> Instance:
-    """Return the instance that `encode_instance` wrote; its language comes from the facets.
+    """Return the instance that `encode_instance` encoded; its language comes from the facets.
 
     Raises:
         KeyError: its texts were removed, see `without_texts`.
@@ -95,19 +95,21 @@ def decode_instance(name: str, plain: Mapping[str, Any], facets: Mapping[str, st
 
 
 def encode_facts(facts: Facts) -> Plain:
-    """Return a retriever's facts as builtins; of an absolute path (of a model), return the last part."""
+    """Return a retriever's facts as builtins; an absolute path, such as that of a model, is cut to its last part."""
     return {plain_text(key): _without_folder(plain_scalar(value)) for key, value in facts.items()}
 
 
 def without_texts(plain: Plain) -> Plain:
     """Return an encoded instance or outcome without the texts of the data, of answers and of judges' replies."""
     if "passages" in plain:
-        bare = without_private(Instance, plain)
-        return bare | {"evidence": bare.pop("evidence")} if "evidence" in bare else bare  # in its place of old
-    bare = without_private(Outcome, plain)
-    if bare["answer"] is not None:
-        bare["answer"]["trace"] = [_bare_step(step) for step in bare["answer"]["trace"]]
-    return bare
+        public = without_private(Instance, plain)
+        if "evidence" in public:
+            public["evidence"] = public.pop("evidence")  # stays the last key, as in older files
+        return public
+    public = without_private(Outcome, plain)
+    if public["answer"] is not None:
+        public["answer"]["trace"] = [_step_without_texts(step) for step in public["answer"]["trace"]]
+    return public
 
 
 def _shorten(answer: Answer) -> Answer:
@@ -116,16 +118,16 @@ def _shorten(answer: Answer) -> Answer:
     return replace(answer, text=f"{answer.text[:MAX_ANSWER]}\n[{excess:,} more characters are not stored]")
 
 
-def _bare_step(step: Plain) -> Plain:
-    """Return a step without texts: with names, numbers, and the ids and scores of its passages."""
+def _step_without_texts(step: Plain) -> Plain:
+    """Return a step without texts: only names, numbers, and the ids and scores of its passages."""
     detail = step["detail"]
-    bare = _scalars(detail, _BARE)
+    public = _scalars(detail, _TEXT_FREE_KEYS)
     if detail.get("error"):
-        found = _ERROR.match(str(detail["error"]))
-        bare["error"] = found[0] if found else "error"
+        match = _EXCEPTION_CLASS.match(str(detail["error"]))
+        public["error"] = match[0] if match else "error"
     if isinstance(detail.get("passages"), list):
-        bare["passages"] = [_scalars(each, ("id", "score")) for each in detail["passages"] if isinstance(each, dict)]
-    return {**step, "detail": bare}
+        public["passages"] = [_scalars(each, ("id", "score")) for each in detail["passages"] if isinstance(each, dict)]
+    return {**step, "detail": public}
 
 
 def _scalars(values: Plain, keys: Iterable[str]) -> Plain:
@@ -133,5 +135,5 @@ def _scalars(values: Plain, keys: Iterable[str]) -> Plain:
 
 
 def _without_folder(value: str | float | bool | None) -> str | float | bool | None:
-    """Return the last part of an absolute path, because the rest reveals the user's machine; else the value."""
+    """Return the last part of an absolute path, because the other parts reveal the user's machine; else the value."""
     return PurePath(value).name if isinstance(value, str) and PurePath(value).is_absolute() else value

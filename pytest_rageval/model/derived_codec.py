@@ -1,6 +1,8 @@
-"""Derive functions that encode and decode dataclasses as JSON builtins from their fields.
+"""Derive functions that encode dataclasses as JSON builtins, and decode them.
 
-The code of each class is compiled once, on first use: a session encodes and decodes every outcome.
+For each class the source code of a function is built as text and compiled once, on first use. This is fast, which
+matters because a session encodes and decodes every outcome. Functions here that return "an expression" or "lines"
+return such source code; their argument ``at`` is the name of the variable that holds the value.
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ from pytest_rageval.model.plain import (
     plain_scalar,
     plain_text,
 )
-from pytest_rageval.model.stored import Rule, StoredField, key_field, stored_fields
+from pytest_rageval.model.storage import Rule, StoredField, key_field, stored_fields
 
 __all__ = ["decoder", "encoder"]
 
 _CODE: dict[str, Any] = {}
-"""The global names of the compiled functions."""
+"""The global names of the compiled functions, such as converters of single values and other compiled functions."""
 
 
 @cache
@@ -39,33 +41,33 @@ def encoder(cls: type) -> Callable[[Any], Plain]:
 def decoder(cls: type) -> Callable[..., Any]:
     """Return the function that decodes a dataclass; it ignores unknown keys.
 
-    Further arguments are the fields that are not stored. It raises AttributeError, KeyError, TypeError or ValueError
-    if the value has another shape.
+    After the encoded object, the function takes the fields that are not stored. It raises AttributeError, KeyError,
+    TypeError or ValueError if the encoded object has another shape.
     """
     return _compiled(_name("decode", cls), _decoding(cls))
 
 
 def _compiled(name: str, lines: Iterator[str]) -> Callable[..., Any]:
-    exec("\n".join(lines), _CODE)  # noqa: S102 - the code follows from our own classes, as that of dataclasses does
+    exec("\n".join(lines), _CODE)  # noqa: S102 - the code is made from our own classes only, as in dataclasses
     function: Callable[..., Any] = _CODE[name]
     return function
 
 
 def _encoding(cls: type) -> Iterator[str]:
-    """Yield the lines of a function that encodes a class."""
+    """Yield the lines of the function that encodes a class."""
     stored = stored_fields(cls)
     yield f"def {_name('encode', cls)}(it):"
     if stored[0].rule.alone:
         yield f"    v = it.{stored[0].name}"
-        yield f"    return {_written(stored[0].hint, 'v')}"
+        yield f"    return {_encoded(stored[0].hint, 'v')}"
         return
     first = next((at for at, each in enumerate(stored) if each.is_optional or each.rule.inline), len(stored))
     adapt = "it._adapt_written(plain)" if hasattr(cls, "_adapt_written") else ""
     yield from (f"    v{at} = it.{each.name}" for at, each in enumerate(stored))
-    pairs = (f"{each.key!r}: {_written(each.hint, f'v{at}')}" for at, each in enumerate(stored[:first]))
+    pairs = (f"{each.key!r}: {_encoded(each.hint, f'v{at}')}" for at, each in enumerate(stored[:first]))
     yield f"    plain = {{{', '.join(pairs)}}}"
     for at, each in enumerate(stored[first:], first):
-        expression = _written(each.hint, f"v{at}")
+        expression = _encoded(each.hint, f"v{at}")
         assign = f"plain[{each.key!r}] = {expression}"
         if each.rule.inline:
             assign = f"plain |= {expression}; {adapt}"
@@ -77,14 +79,14 @@ def _encoding(cls: type) -> Iterator[str]:
 
 
 def _differs(field: StoredField, at: str) -> str:
-    """Return the condition under which a field does not have its default."""
+    """Return an expression that is true if the field does not have its default."""
     if field.default is None:
         return f"{at} is not None"
     return f"{at} != {_constant(field.default)}" if field.default else at
 
 
-def _written(hint: Any, at: str) -> str:
-    """Return an expression that encodes the value of the variable ``at``."""
+def _encoded(hint: Any, at: str) -> str:
+    """Return an expression that encodes a value of type ``hint``, in the variable ``at``."""
     kind, arguments, nullable = _parts(hint)
     if kind is int:
         return f"count({at})" if nullable else f"int({at})"
@@ -98,62 +100,70 @@ def _written(hint: Any, at: str) -> str:
         return f"json({at})"
     if kind in (object, Literal):
         return at
-    expression = _written_value(kind, arguments, at, "or ()" if nullable else "")
+    expression = _encoded_value(kind, arguments, at, "or ()" if nullable else "")
     keyed = kind is tuple and key_field(arguments[0])
     return f"(None if {at} is None else {expression})" if nullable and not keyed else expression
 
 
-def _written_value(kind: Any, arguments: tuple[Any, ...], at: str, or_none: str) -> str:
+def _encoded_value(kind: Any, arguments: tuple[Any, ...], at: str, or_none: str) -> str:
+    """Return an expression that encodes a value that is not None.
+
+    Args:
+        kind: the type without its arguments, see `_parts`.
+        arguments: the arguments of the type.
+        at: the variable with the value.
+        or_none: source text after the variable of an iterable, which replaces None by an empty one; or "".
+    """
     key, item = f"{at}k", f"{at}i"
     if kind is str:
         return f"({at} if {at}.__class__ is str and {at}.isascii() else text({at}))"
     if kind is bool:
         return f"bool({at})"
     if kind in (Mapping, dict):
-        inner = _written(arguments[1], item)
-        return f"{{{_written(str, key)}: {inner} for {key}, {item} in {at}.items()}}"
+        inner = _encoded(arguments[1], item)
+        return f"{{{_encoded(str, key)}: {inner} for {key}, {item} in {at}.items()}}"
     if kind is tuple and arguments[-1] is not ...:
-        return f"[{', '.join(_written(each, f'{at}[{n}]') for n, each in enumerate(arguments))}]"
+        return f"[{', '.join(_encoded(each, f'{at}[{n}]') for n, each in enumerate(arguments))}]"
     if kind in (tuple, list):
-        own = key_field(arguments[0])
-        inner = _written(arguments[0], item)
-        if own is not None:
-            return f"{{text({item}.{own}): {inner} for {item} in {at} {or_none}}}"
+        key_name = key_field(arguments[0])
+        inner = _encoded(arguments[0], item)
+        if key_name is not None:
+            return f"{{text({item}.{key_name}): {inner} for {item} in {at} {or_none}}}"
         return f"[{inner} for {item} in {at}]"
     return f"{_name('encode', kind)}({at})"
 
 
 def _decoding(cls: type) -> Iterator[str]:
-    """Yield the lines of a function that decodes a class."""
+    """Yield the lines of the function that decodes a class."""
     stored = stored_fields(cls)
     names = {each.name for each in stored}
-    others = [each for each in fields(cls) if each.name not in names] if is_dataclass(cls) else []
-    yield f"def {_name('decode', cls)}(plain{''.join(map(_parameter, others))}):"
+    unstored = [each for each in fields(cls) if each.name not in names] if is_dataclass(cls) else []
+    yield f"def {_name('decode', cls)}(plain{''.join(map(_parameter, unstored))}):"
     if hasattr(cls, "_adapt_read"):
         yield f"    plain = {_constant(cls)}._adapt_read(plain)"
     if hasattr(cls, "_shared"):
         yield f"    it = {_constant(cls)}._shared(plain)"
         yield "    if it is not None: return it"
-    values = {each.name: _argument(each) for each in others}
+    values = {each.name: _argument(each) for each in unstored}
     has_get = False
     for at, each in enumerate(stored):
         if each.rule.alone:
-            values[each.name] = _read(each.hint, "plain", each.name)
+            values[each.name] = _decoded(each.hint, "plain", each.name)
         elif each.rule.inline:
-            values[each.name] = _read_inline(each)
+            values[each.name] = _decoded_inline(each)
         else:
             if not (has_get or each.is_needed):
                 has_get = True
                 yield "    get = plain.get"
             yield f"    v{at} = {_stored_value(each)}"
-            value = _read(each.hint, f"v{at}", each.key, each.rule)
-            is_object = not each.is_needed and not _written_default(each)
+            value = _decoded(each.hint, f"v{at}", each.key, each.rule)
+            is_object = not each.is_needed and not _encoded_default(each)
             values[each.name] = f"{_constant(each.default)} if v{at} is absent else {value}" if is_object else value
     yield from _construction(cls, values)
 
 
 def _construction(cls: type, values: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines that make an object; setting its slots takes half the time of a frozen class's own method."""
+    """Yield the lines that construct an object; setting slots takes half the time of a frozen class's ``__init__``."""
     if "__slots__" not in cls.__dict__ or not is_dataclass(cls):
         yield f"    return {_constant(cls)}({', '.join(f'{name}={value}' for name, value in values.items())})"
         return
@@ -165,19 +175,21 @@ def _construction(cls: type, values: Mapping[str, str]) -> Iterator[str]:
 
 
 def _parameter(field: Any) -> str:
+    """Return the parameter of a decoder for a field that is not stored."""
     if field.default_factory is not MISSING:
         return f", {field.name}=None"
     return f", {field.name}" if field.default is MISSING else f", {field.name}={_constant(field.default)}"
 
 
 def _argument(field: Any) -> str:
+    """Return an expression for the value of a field that is not stored, from its parameter."""
     if field.default_factory is MISSING:
         return str(field.name)
     return f"({_constant(field.default_factory)}() if {field.name} is None else {field.name})"
 
 
-def _read_inline(field: StoredField) -> str:
-    """Return an expression for an object whose keys stand in the outer one, if its first key is there."""
+def _decoded_inline(field: StoredField) -> str:
+    """Return an expression that decodes an object whose keys are in the outer object, if its first key is present."""
     kind, _, nullable = _parts(field.hint)
     expression = f"{_name('decode', kind)}(plain)"
     first = next(each.key for each in stored_fields(kind) if not each.is_optional)
@@ -185,54 +197,60 @@ def _read_inline(field: StoredField) -> str:
 
 
 def _stored_value(field: StoredField) -> str:
+    """Return an expression for the encoded value of a field, or for its default if the key may be absent."""
     if field.is_needed:
         return f"plain[{field.key!r}]"
-    return f"get({field.key!r}, {_written_default(field) or 'absent'})"
+    return f"get({field.key!r}, {_encoded_default(field) or 'absent'})"
 
 
-def _written_default(field: StoredField) -> str:
-    """Return the default of a field as an expression of what is written for it; "" if it has none."""
+def _encoded_default(field: StoredField) -> str:
+    """Return an expression for the encoded default of a field; "" if the default is an object."""
     kind, arguments, _ = _parts(field.hint)
     if field.default == {} or (field.default == () and key_field(arguments[0])):
         return "{}"
     return "" if is_dataclass(kind) and field.default is not None else _constant(field.default)
 
 
-def _read(hint: Any, at: str, name: str, rule: Rule | None = None) -> str:
-    """Return an expression that decodes the variable ``at``, which is of the field ``name``."""
+def _decoded(hint: Any, at: str, name: str, rule: Rule | None = None) -> str:
+    """Return an expression that decodes the value of type ``hint`` in the variable ``at``; errors name ``name``."""
     kind, arguments, nullable = _parts(hint)
     if kind in (int, float, bool, Any, object, Literal, Union, UnionType):
         return at
     if rule is not None and rule.private == "null" and not nullable:
         at = f"({at} or '')"
-    expression = _read_value(kind, arguments, at, name)
+    expression = _decoded_value(kind, arguments, at, name)
     return f"(None if {at} is None else {expression})" if nullable and expression != at else expression
 
 
-def _read_value(kind: Any, arguments: tuple[Any, ...], at: str, name: str) -> str:
+def _decoded_value(kind: Any, arguments: tuple[Any, ...], at: str, name: str) -> str:
+    """Return an expression that decodes a value that is not None; see `_encoded_value`."""
     key, item = f"{at}k", f"{at}i"
     if kind is str:
         return f"({at} if {at}.__class__ is str else no_text({name!r}, {at}))"
     if kind in (Mapping, dict):
-        own = key_field(arguments[1])
-        inner = _read(arguments[1], item, name) if own is None else f"{_name('decode', arguments[1])}({item}, {key})"
+        key_name = key_field(arguments[1])
+        inner = (
+            _decoded(arguments[1], item, name)
+            if key_name is None
+            else f"{_name('decode', arguments[1])}({item}, {key})"
+        )
         return f"dict({at})" if inner == item else f"{{{key}: {inner} for {key}, {item} in {at}.items()}}"
     if kind is tuple and arguments[-1] is not ...:
-        values = ", ".join(_read(each, f"{at}[{n}]", name) for n, each in enumerate(arguments))
+        values = ", ".join(_decoded(each, f"{at}[{n}]", name) for n, each in enumerate(arguments))
         return f"(({values}) if len({at}) == {len(arguments)} else no_tuple({name!r}, {at}))"
     if kind is list:
-        return f"[{_read(arguments[0], item, name)} for {item} in {at}]"
+        return f"[{_decoded(arguments[0], item, name)} for {item} in {at}]"
     if kind is tuple:
-        own = key_field(arguments[0])
-        if own is not None:
+        key_name = key_field(arguments[0])
+        if key_name is not None:
             return f"tuple([{_name('decode', arguments[0])}({item}, {key}) for {key}, {item} in {at}.items()])"
-        inner = _read(arguments[0], item, name)
+        inner = _decoded(arguments[0], item, name)
         return f"tuple({at})" if inner == item else f"tuple([{inner} for {item} in {at}])"
     return f"{_name('decode', kind)}({at})"
 
 
 def _parts(hint: Any) -> tuple[Any, tuple[Any, ...], bool]:
-    """Return the kind of a type, its arguments, and whether None is allowed; scalars of several kinds are a Union."""
+    """Return the kind of a type, its arguments, and whether it allows None; a Union means a scalar of several kinds."""
     if get_origin(hint) is Annotated:
         return _parts(get_args(hint)[0])
     origin, arguments = get_origin(hint), get_args(hint)
@@ -245,7 +263,7 @@ def _parts(hint: Any) -> tuple[Any, tuple[Any, ...], bool]:
 
 
 def _constant(value: object) -> str:
-    """Return an expression for a value."""
+    """Return an expression for a constant: its repr, or a global name that refers to it."""
     if value is None or isinstance(value, (str, int, float, bool)) or value == ():
         return repr(value)
     name = f"constant_{id(value)}"
@@ -254,20 +272,21 @@ def _constant(value: object) -> str:
 
 
 def _name(verb: str, cls: type) -> str:
-    """Return the name of a class's compiled function; until its first call it stands for one that compiles it."""
+    """Return the global name of a class's function; until the first call it refers to a stub that compiles it."""
     name = f"{verb}_{cls.__module__}_{cls.__qualname__}".replace(".", "_")
-    compiled = encoder if verb == "encode" else decoder
-    _CODE.setdefault(name, lambda *arguments: compiled(cls)(*arguments))
+    derive = encoder if verb == "encode" else decoder
+    _CODE.setdefault(name, lambda *arguments: derive(cls)(*arguments))
     return name
 
 
-def _no_text(name: str, value: object) -> NoReturn:
+def _raise_no_text(name: str, value: object) -> NoReturn:
     raise TypeError(f"{name} is not a text but {value!r:.40}")
 
 
-def _no_tuple(name: str, value: object) -> NoReturn:
+def _raise_wrong_length(name: str, value: object) -> NoReturn:
     raise ValueError(f"{name} has another length: {value!r:.40}")
 
 
-_CODE |= dict(count=plain_count, number=plain_number, scalar=plain_scalar, text=plain_text, finite=finite_number)  # noqa: C408
-_CODE |= dict(no_text=_no_text, no_tuple=_no_tuple, json=plain_json, new=object.__new__, absent=MISSING, inf=math.inf)  # noqa: C408
+_CODE |= {"count": plain_count, "number": plain_number, "scalar": plain_scalar, "text": plain_text}
+_CODE |= {"finite": finite_number, "json": plain_json, "no_text": _raise_no_text, "no_tuple": _raise_wrong_length}
+_CODE |= {"new": object.__new__, "absent": MISSING, "inf": math.inf}

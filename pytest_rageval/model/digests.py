@@ -10,17 +10,17 @@ from pytest_rageval.model.plain import encoder_of
 
 __all__ = ["case_digest", "content_id", "text_digest"]
 
-LENGTH = 16  # hex digits, 64 bits: the chance of a collision among a million cases is 1 in 37 million
+LENGTH = 16  # hex digits (64 bits); the chance of a collision among a million cases is 1 in 37 million
 
 _to_json = encoder_of(json.JSONEncoder(default=str))
 
 
 def case_digest(case: Case) -> str:
-    """Return 16 hex digits of everything that is asked and judged: all of a case except its ids and facets.
+    """Return the digest (16 hex digits) of the content of a case: everything that is asked and judged.
 
-    Includes the question, the earlier turns, the gold and fake answers, the judgements, the supplied passages with
-    their roles (else all of the record), and the evidence as the record states it, without its place in a corpus.
-    Excludes the testbed's instructions: they are a part of the system's prompt.
+    It includes the question, the earlier turns, the gold and fake answers, the relevance judgements, the supplied
+    passages with their roles (all passages of the record if none are supplied), and the evidence without its place in a
+    corpus. It excludes ids and facets, and the testbed's instructions, which are a part of the system's prompt.
     """
     instance = case.instance
     if case.earlier is None:
@@ -43,18 +43,18 @@ def case_digest(case: Case) -> str:
 
 
 def _evidence(instance: Instance) -> list[object]:
-    """Return the evidence of a record as one value; nothing if it has none, which keeps older digests valid."""
+    """Return the evidence of a record as a list of one value; an empty list without it keeps older digests valid."""
     units = [[[u.page, u.quote, u.span, u.grade] for u in each] for each in instance.evidence]
     return [units] if units else []
 
 
 def text_digest(text: str) -> str:
-    """Return 16 hex digits of a text."""
+    """Return the digest of a text: 16 hex digits."""
     return _digest(text)
 
 
 def content_id(text: str) -> str:
-    """Return an id made of the text, for a passage without one."""
+    """Return an id that is made from the text, for a passage without an id."""
     return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 

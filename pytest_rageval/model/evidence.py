@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pytest_rageval.model.stored import Bounds, stored
+from pytest_rageval.model.storage import Bounds, stored
 
 __all__ = ["Chunk", "Evidence", "EvidencePlace", "EvidenceUnit", "LocatedEvidence", "Span"]
 
@@ -16,12 +16,12 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class EvidenceUnit:
-    """One piece of evidence, as a record states it.
+    """One piece of evidence, as written in a record: a quote or a span.
 
     Attributes:
         page: the id of its document in the corpus.
-        quote: its text; "" if a span states it.
-        span: its start and end in the document's text, in code points; None if a quote states it.
+        quote: the text of the evidence; "" if the record has a span instead.
+        span: start and end in the document's text, in code points; None if the record has a quote instead.
         grade: how relevant it is, 1 or more.
     """
 
@@ -32,7 +32,7 @@ class EvidenceUnit:
 
 
 Evidence = tuple[tuple[EvidenceUnit, ...], ...]
-"""Alternatives; each is the whole evidence."""
+"""Alternatives; each of them is the whole evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class EvidencePlace:
 
     Attributes:
         document: the document's id.
-        span: its start and end there.
+        span: its start and end in the document, in code points.
         text: the document's text between them.
     """
 
@@ -56,7 +56,7 @@ class Chunk:
 
     Attributes:
         document: the document's id.
-        span: its start and end in the document.
+        span: its start and end in the document, in code points.
         text: its text.
     """
 
@@ -70,9 +70,9 @@ class LocatedEvidence:
     """Where a corpus holds the evidence of a session's cases.
 
     Attributes:
-        places: the occurrences of each unit in the corpus; units that the corpus does not hold are absent.
+        places: unit -> its occurrences in the corpus; units that the corpus does not contain are absent.
         chunks: passage id -> the passage, for every document that evidence names.
-        holds: returns whether the corpus has a passage with that id, or a page with that name.
+        holds: function that returns whether the corpus has a passage with an id, or a page with a name.
     """
 
     places: Mapping[EvidenceUnit, tuple[EvidencePlace, ...]]

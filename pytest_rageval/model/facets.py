@@ -1,4 +1,4 @@
-"""Facets (a mapping of str to str): the vocabulary of selection, gates and reports."""
+"""Facets (a mapping of str to str), by which cases are selected, gated and reported."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pytest_rageval.model.fixed_dict import FixedDict
 
 __all__ = [
-    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "RELATION", "SYSTEM",
-    "TASKS", "VARIANT", "WORKFLOW", "SharedFacets", "above", "facet_text", "in_slice", "is_variant", "matches",
-    "own_labels", "place_of", "place_text", "sort_key",
+    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "RELATION",
+    "SYSTEM", "TASKS", "VARIANT", "WORKFLOW", "SharedFacets", "facet_text", "in_slice", "is_variant", "matches",
+    "parent_facet", "place_of", "place_text", "sort_key", "workflow_and_model",
 ]  # fmt: skip
 
 FACETS = (
@@ -29,14 +29,14 @@ TASKS = (
 ANY = "*"
 
 SYSTEM, WORKFLOW, MODEL = OF_SYSTEMS = ("system", "workflow", "model")
-"""The facets of the system that answers: its name, how it works, and its model. A case's own facet of one of the
-names has priority."""
+"""The facets of the system that answers: its name, its workflow and its model. If a case has a facet with one of
+these names itself, that facet has priority."""
 
 DIALOGUE = "dialogue"
-"""The facet that names the conversation of a turn. Turns of one conversation depend on each other."""
+"""The facet with the name of a turn's conversation. Turns of the same conversation depend on each other."""
 
 KNEW = "knew"
-"""The facet for whether the model knew the answer without any passage; set by the closed-book arm."""
+"""The facet that says whether the model knew the answer without passages; the closed-book arm sets it."""
 
 RELATION, VARIANT = "relation", "variant"
 """The facets of a variant of a case: how it was changed, and its number, from "1". An original has neither."""
@@ -48,7 +48,7 @@ WHOLE = 1e15  # floats below it represent whole numbers exactly
 
 
 class SharedFacets:
-    """The facets of many cases, with one mapping for all cases that have the same."""
+    """Shares one read-only mapping among all cases with the same facets, which saves memory."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
@@ -62,10 +62,10 @@ class SharedFacets:
         return self._known[key]
 
     def with_labels(self, facets: Mapping[str, str], labels: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the shared mapping of a case's facets and the facets of its system; see `own_labels`."""
+        """Return the shared mapping of a case's facets and the facets of its system; see `workflow_and_model`."""
         place = id(facets), tuple(labels.items())
-        if place not in self._labelled:  # the facets are stored too, so their id stays theirs
-            self._labelled[place] = facets, self.of({**facets, **labels, **own_labels(facets)})
+        if place not in self._labelled:  # the value refers to the facets, so no other object gets their id
+            self._labelled[place] = facets, self.of({**facets, **labels, **workflow_and_model(facets)})
         return self._labelled[place][1]
 
 
@@ -100,26 +100,26 @@ def in_slice(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
 
 
 def is_variant(facets: Mapping[str, str]) -> bool:
-    """Return whether a case is a variant, which a relation made of another one."""
+    """Return whether a case is a variant: a relation made it from another case."""
     return RELATION in facets and VARIANT in facets
 
 
-def above(facet: str) -> str:
-    """Return the name of the facet whose values group those of ``facet``."""
+def parent_facet(facet: str) -> str:
+    """Return the name of the parent facet, whose values group those of ``facet``: ``topic_1`` for ``topic``."""
     return f"{facet}_1"
 
 
-def own_labels(facets: Mapping[str, str]) -> dict[str, str]:
-    """Return the facets ``workflow`` and ``model`` that a case has of its own; they have priority over the system's."""
+def workflow_and_model(facets: Mapping[str, str]) -> dict[str, str]:
+    """Return the facets ``workflow`` and ``model`` of a case; they have priority over those of its system."""
     return {name: facets[name] for name in (WORKFLOW, MODEL) if name in facets}
 
 
 def place_of(facets: Mapping[str, str], facet: str) -> tuple[str, str]:
-    """Return the values of the facet above ``facet`` and of ``facet``, "-" if missing.
+    """Return the values of the parent facet of ``facet`` and of ``facet``; "-" if missing.
 
     Values with the same name under different parents stay separate.
     """
-    return facets.get(above(facet), "-"), facets.get(facet, "-")
+    return facets.get(parent_facet(facet), "-"), facets.get(facet, "-")
 
 
 def place_text(facets: Mapping[str, str] | None) -> str:

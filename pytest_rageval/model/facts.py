@@ -7,7 +7,7 @@ from collections.abc import Mapping
 __all__ = ["RETRIEVE", "Facts", "facts_of", "retriever_of"]
 
 Facts = Mapping[str, object]
-"""See ``facts`` in `pytest_rageval.model.protocols.Retriever`; None means unknown."""
+"""Name -> value, see ``facts`` in `pytest_rageval.model.protocols.Retriever`; None means unknown."""
 
 RETRIEVE = "retrieve"
 """The kind of a trace step that calls a retriever."""
@@ -20,5 +20,5 @@ def facts_of(retriever: object) -> Facts:
 
 
 def retriever_of(facts: Facts) -> str:
-    """Return the label of a retriever with these facts: "NAME/INDEX", or only one of them, or ""."""
+    """Return the label of a retriever: "NAME/INDEX", or the one that its facts contain, or ""."""
     return "/".join(str(facts[key]) for key in ("retriever", "index") if facts.get(key))

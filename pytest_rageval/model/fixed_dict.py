@@ -1,4 +1,4 @@
-"""A dict that does not change, because several values share it."""
+"""A read-only dict that several values can share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class FixedDict(dict[K, V]):
-    """A dict for `json`, `copy` and `pickle` whose methods that change it raise TypeError."""
+    """A read-only dict: methods that would change it raise TypeError; `json`, `copy` and `pickle` work."""
 
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("several cases share this dict; change a copy of it, as dict(...) makes one")

@@ -19,16 +19,17 @@ class Metric:
 
     Attributes:
         name: unique, as users write it in gates.
-        compute: pure; returns a score in ``0..1``, or a score without a value but with a reason.
-        higher_is_better: the direction in which values improve.
+        compute: a pure function that returns a score in ``0..1``, or a score with a reason instead of a value.
+        higher_is_better: whether higher values are better.
         binary: whether every value is 0 or 1; the mean is then a rate with a Wilson interval.
         judge: the judge whose verdict ``compute`` reads in ``sample.verdicts``; None if it needs no judge.
         closed_book: whether ``compute`` reads ``sample.closed_book``.
         needs_all: whether ``compute`` depends on relevant documents that were not retrieved.
         of: what a value measures: the answer, the retrieval, or both.
-        labels: which ``sample.labels`` ``compute`` can read: none, only labels 0 and 1, or any in ``0..1``.
-        texts: returns the texts whose embeddings ``compute`` reads in ``sample.vectors``; None if it reads none.
-        needs: names of scoring inputs that ``compute`` reads and that no other attribute asks for.
+        labels: which ``sample.labels`` the function can read: none, only labels 0 and 1, or any in ``0..1``.
+        texts: function that returns the texts whose embeddings ``compute`` reads in ``sample.vectors``; None without
+            any.
+        needs: names of the scoring inputs that ``compute`` reads, except those that other attributes declare.
     """
 
     name: str
@@ -57,5 +58,5 @@ class Metric:
 
     @property
     def downstream(self) -> bool:
-        """Whether a value measures the quality of the system's answer, which retrieval serves."""
+        """Whether a value measures the quality of the system's answer, downstream of retrieval."""
         return self.of == "answer" and not self.closed_book

@@ -11,7 +11,7 @@ from pytest_rageval.model.answer import Answer, OldAnswer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.model.facets import DIALOGUE
-from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Bounds, Share, stored
+from pytest_rageval.model.storage import ALWAYS, NEEDED, UNSTORED, Bounds, Share, stored
 from pytest_rageval.model.verdict import Verdict
 
 __all__ = ["Diagnosis", "DiagnosisType", "EarlierLabel", "Grounded", "Outcome", "Score", "Status"]
@@ -27,11 +27,11 @@ Digest = Annotated[str, Bounds(pattern="^([0-9a-f]{16})?$")]
 
 @dataclass(frozen=True, slots=True)
 class EarlierLabel:
-    """What people and the judge say of an earlier answer of the same system to the same case.
+    """The values that people and the judge gave to an earlier answer of the same system to the same case.
 
     Attributes:
         people: the mean value of people's labels.
-        judged: the judge's value.
+        judged: the judge's value of that answer.
     """
 
     people: Share
@@ -46,8 +46,8 @@ class Score:
         value: the score, in its metric's range; None if unscored.
         reason: why there is no value ("not_applicable", "judge_unavailable", ...).
         verdict: the judge's verdict, for a judged metric.
-        withheld: the value that the score would have if its judge were trusted.
-        earlier: for ``people:METRIC``, the label of an earlier answer, if the answer itself has none.
+        withheld: the value that does not count because the judge is not trusted; None if none is withheld.
+        earlier: for ``people:METRIC``, the label of an earlier answer if this answer has no label.
     """
 
     value: float | None = field(default=None, metadata=NEEDED)
@@ -64,9 +64,9 @@ class Score:
 
     @staticmethod
     def _shared(plain: Mapping[str, Any]) -> Score | None:
-        """Return the one object for a value that most scores have; None for any other score."""
+        """Return the shared object for a score of 0 or 1 without other fields; None for any other score."""
         value = plain["value"]
-        return _COMMON.get(value) if len(plain) == 1 and value.__class__ is float else None
+        return _SHARED_SCORES.get(value) if len(plain) == 1 and value.__class__ is float else None
 
     def _adapt_written(self, plain: dict[str, Any]) -> None:
         if self.reason is not None and plain.get("problem") == plain["reason"]:
@@ -74,7 +74,7 @@ class Score:
 
     @property
     def judged(self) -> float | None:
-        """The value, or the withheld value; this is what is compared with people's labels."""
+        """The judge's value, even if it is withheld; it is compared with people's labels."""
         return self.withheld if self.value is None else self.value
 
     @classmethod
@@ -83,12 +83,12 @@ class Score:
         return cls(reason=f"not_applicable: {why}" if why else "not_applicable")
 
 
-_COMMON = {value: Score(value) for value in (0.0, 1.0)}
+_SHARED_SCORES = {value: Score(value) for value in (0.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What kind of right or wrong an answer is.
+    """The type of a right or wrong answer, with the reason for it.
 
     Attributes:
         type: EM right, retrieved; AM right, from memory; A? right, not known from where; GE wrong, although retrieved;
@@ -120,23 +120,23 @@ class Outcome:
         answer: the system's answer, if any.
         scores: metric name -> score.
         supplied: ids of the supplied passages, in the order the system saw them.
-        error: one sentence and the shortest useful traceback, for status "error" or "skipped".
+        error: for status "error" or "skipped", one sentence and the shortest useful traceback; else None.
         error_type: the kind of error.
-        calls: its model calls; None if the session asked no model at all.
+        calls: its model calls; None if the session called no model.
         history: the earlier turns with the system's own answers; None if they are those of its record.
-        data: digest of what was asked and judged; "" if unknown.
+        data: digest of the content of the case: what was asked and judged; "" if unknown.
         said: digest of the answer's text; "" if there is no answer.
         evidence: share in 0..1 of the evidence for the gold answer that the system had; None if unknown.
         answer_seen: if the evidence is unknown, the share in 0..1 of the gold slots that occur in the passages that
             the system saw; None if their texts are unknown, too.
-        diagnosis: what kind of right or wrong the answer is; None if the case has no diagnosis.
+        diagnosis: the type of right or wrong answer; None if the case has no diagnosis.
         question: the question of a variant; None for a case as its record has it.
         added: the supplied passages of a variant that its record does not have.
-        was: the answer of the same case in the run compared with, if it is known and has another text, abstention or
-            passages; see `Run.old`.
-        cluster: the facet whose value dependent cases share. It is not written, because the plan has it.
+        was: the answer to the same case in the earlier run of a comparison, if it is known and differs in text,
+            abstention or passages; see `Run.old`.
+        cluster: the facet whose value dependent cases share. It is not stored, because the plan contains it.
         length: number of characters of the answer's text; None if there is no answer.
-        declined: whether the answer declines to answer, as the system or the rejection markers say.
+        declined: whether the system declined to answer, by its own report or by the rejection markers.
         missed: whether the case missed, which the terminal shows as ``m``.
     """
 

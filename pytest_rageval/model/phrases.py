@@ -25,7 +25,7 @@ ERROR_SENTENCE: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """What marks a rejection or a detected factual error in an answer.
+    """The phrases that mark a rejection or a detected factual error in an answer.
 
     Attributes:
         rejection: language -> phrases that mark a rejection wherever they occur.

@@ -1,7 +1,7 @@
-"""Convert single values to builtins that JSON and UTF-8 can hold, and encode builtins.
+"""Convert values to builtins that JSON and UTF-8 can represent, and encode them.
 
 A user's system, metric or loader may return numpy numbers, subclasses of str, halves of surrogate pairs or NaN.
-Writing any of them would end the session.
+Writing such a value to JSON would raise an error and end the session.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ __all__ = [
 
 Plain = dict[str, Any]
 
-DEEPEST_VALUE = 50
-"""Levels of nesting of a value in a step."""
+MAX_DEPTH = 50
+"""Highest number of nested levels of a value in a step."""
 
-LONGEST_REPR = 200
-"""Characters of the text that replaces a value that JSON cannot hold."""
+MAX_REPR = 200
+"""Longest text that replaces a value that JSON cannot represent, in characters."""
 
-LARGEST_BITS = 1024
-"""Bits of an integer; Python refuses to write integers of many thousand digits."""
+MAX_BITS = 1024
+"""Largest integer that is written, in bits; Python refuses to write integers with many thousand digits."""
 
 _NO_MAPPINGS = (int, list, tuple)
-"""Types for which `isinstance` need not be asked; it is slow for abstract classes."""
+"""Types that are checked before `isinstance` with `Mapping`, which is slow because it is an abstract class."""
 
 
 def encoder_of(options: json.JSONEncoder) -> Callable[[object], str]:
-    """Return ``options.encode``, faster for small values, as a function for values that do not contain themselves.
+    """Return a function like ``options.encode`` that is faster for small values; values must not contain themselves.
 
-    `json` makes its encoder in C anew for each value, which takes as long as encoding an outcome. This function makes
-    it once. Without the encoder in C it returns ``options.encode``.
+    `json` constructs its C encoder again for each value, which takes as long as encoding an outcome. This function
+    constructs it once. Without the C encoder, return ``options.encode``.
     """
     make: Any = getattr(encoder, "c_make_encoder", None)
     if make is None:
@@ -102,15 +102,15 @@ def plain_scalar(value: object) -> str | int | float | bool | None:
 def plain_json(value: object) -> Any:
     """Return a value of JSON builtins.
 
-    What JSON cannot hold (an object, NaN, a cycle, a value nested deeper than `DEEPEST_VALUE` levels) becomes its
-    repr, cut to `LONGEST_REPR` characters. Half of a surrogate pair becomes its escape.
+    What JSON cannot represent (an object, NaN, a cycle, a value nested deeper than `MAX_DEPTH` levels) becomes its
+    repr, cut to `MAX_REPR` characters. Half of a surrogate pair becomes its escape.
     """
     if value.__class__ is str and value.isascii():
         return value
     try:
         return _plain_value(value, ())
     except Exception:  # a user's mapping or number may raise anything
-        return short_repr(value, LONGEST_REPR)
+        return short_repr(value, MAX_REPR)
 
 
 def _plain_value(value: Any, around: tuple[int, ...]) -> Any:
@@ -123,8 +123,8 @@ def _plain_value(value: Any, around: tuple[int, ...]) -> Any:
     is_mapping = kind is dict or (kind not in _NO_MAPPINGS and isinstance(value, Mapping))
     if not is_mapping and not isinstance(value, list | tuple):
         return plain_text(value) if isinstance(value, str) else _plain_number(value)
-    if len(around) == DEEPEST_VALUE or id(value) in around:
-        return short_repr(value, LONGEST_REPR)
+    if len(around) == MAX_DEPTH or id(value) in around:
+        return short_repr(value, MAX_REPR)
     around = (*around, id(value))
     if is_mapping:
         return {plain_text(key): _plain_value(item, around) for key, item in value.items()}
@@ -132,8 +132,8 @@ def _plain_value(value: Any, around: tuple[int, ...]) -> Any:
 
 
 def _plain_number(value: object) -> int | float | str:
-    if isinstance(value, Integral) and int(value).bit_length() <= LARGEST_BITS:
+    if isinstance(value, Integral) and int(value).bit_length() <= MAX_BITS:
         return int(value)
     if isinstance(value, Real) and math.isfinite(number := float(value)):
         return number
-    return short_repr(value, LONGEST_REPR)
+    return short_repr(value, MAX_REPR)

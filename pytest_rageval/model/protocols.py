@@ -1,4 +1,4 @@
-"""Protocols of a user's systems and retrievers; a user need not subclass anything."""
+"""Protocols of a user's systems and retrievers; no class needs to be subclassed."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ System = SyncSystem | AsyncSystem
 class Retriever(Protocol):
     """Finds passages for a question.
 
-    ``search`` may be a coroutine function. Two attributes are optional. ``in_place`` is True if ``search`` is quick
+    ``search`` may be a coroutine function. Two attributes are optional. ``in_place`` is True if ``search`` is fast
     enough to run on the event loop. ``facts`` maps names to builtins that describe the retriever and its index:
-    ``index build_s load_s disk_bytes resident_bytes`` and its settings.
+    ``index``, ``build_s``, ``load_s``, ``disk_bytes``, ``resident_bytes`` and its settings.
     """
 
     def search(self, query: str, k: int, /) -> Ranking:

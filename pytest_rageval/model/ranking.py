@@ -1,4 +1,4 @@
-"""A ranking: the passages a retriever found, best first."""
+"""Rankings: the passages that a retriever returned, best first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pytest_rageval.errors import short_repr
-from pytest_rageval.model.stored import ALWAYS, UNSTORED, stored
+from pytest_rageval.model.storage import ALWAYS, UNSTORED, stored
 
 __all__ = ["Ranking", "ScoredPassage", "page_of"]
 
@@ -20,10 +20,10 @@ class ScoredPassage:
 
     Attributes:
         doc_id: the passage's id in its corpus.
-        score: the retriever's score, higher is better; None if it gives none.
+        score: the retriever's score, higher is better; None without a score.
         text: the passage's text, or "" if only ids are known.
         title: its title, or "".
-        page: the id of its page, or "" to let `page_of` read it from the passage's id.
+        page: the id of its page; with "", `page_of` reads it from the passage's id.
         span: its start and end in the page's text, in code points; None if unknown.
     """
 
@@ -41,7 +41,7 @@ class ScoredPassage:
 
     @property
     def fault(self) -> str | None:
-        """The first field with another type than declared, its value and the wanted type; None if all are valid."""
+        """The first field with an invalid type, its value and the required type; None if all are valid."""
         for name in ("doc_id", "text", "title", "page"):
             if not isinstance(value := getattr(self, name), str):
                 return f"{name} {short_repr(value)}; it must be a str"
@@ -75,7 +75,7 @@ class Ranking:
 
     @property
     def fault(self) -> str | None:
-        """What it holds instead of a tuple of valid passages, and what to write; None if it is valid."""
+        """What is invalid in the ranking, and what to write instead; None if it is valid."""
         items: object = self.items
         if not isinstance(items, (tuple, list)):
             what = short_repr(items) if items is None or isinstance(items, str) else f"a {type(items).__name__}"
@@ -89,7 +89,7 @@ class Ranking:
 
 
 def page_of(doc_id: str) -> str:
-    """Return the page id in a passage's id: the part before ``#NUMBER``, or the whole id without one."""
+    """Return the page id in a passage's id: the part before ``#NUMBER``, or the whole id without a number."""
     return _CHUNK.sub("", doc_id) or doc_id
 
 

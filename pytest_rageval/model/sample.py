@@ -1,4 +1,4 @@
-"""The input of a metric: everything it may read about one case."""
+"""The input of a metric: everything that it may read about one case."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ class Sample:
         answer: the system's answer to it.
         markers: the session's markers of a rejection or a detected error.
         verdicts: name of a judge -> its verdict, for the judges of the session's metrics.
-        closed_book: the model's answer to the question alone; None if no metric needs it or there is no model.
-        labels: id of each retrieved document -> the score of the answer from this document alone, by the testbed's
-            downstream metric; None if no metric needs it or no system can be asked.
+        closed_book: the model's answer to the question without passages; None if no metric needs it or there is no
+            model.
+        labels: id of each retrieved document -> the score, by the testbed's downstream metric, of the answer that the
+            system gives with this document alone; None if no metric needs it or no system can answer.
         vectors: text -> its embedding, for the texts that the session's metrics need; None without an embedding model.
-        inputs: name -> value of the inputs that have no field of their own and that the session's metrics need.
+        inputs: name -> value of all other inputs that the session's metrics need.
     """
 
     case: Case
@@ -45,7 +46,7 @@ class Sample:
     inputs: Mapping[str, Any] = field(default_factory=lambda: _NO_INPUTS)
 
     def with_inputs(self, values: Mapping[str, Any]) -> Sample:
-        """Return this sample with values of inputs, each in the field with its name or else in ``inputs``."""
+        """Return this sample with added inputs: each in the field with its name, else in ``inputs``."""
         fields = {name: value for name, value in values.items() if name in self.__dataclass_fields__}
         rest = {name: value for name, value in values.items() if name not in fields}
         return replace(self, **fields, inputs=rest or self.inputs)

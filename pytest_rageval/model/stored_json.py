@@ -1,4 +1,4 @@
-"""Parse stored JSON files, which may be corrupt or edited by hand."""
+"""Parse JSON files that the plugin stored, which may be corrupt or edited by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 __all__ = ["DEEPEST", "parse_json"]
 
 DEEPEST = 100
-"""Deepest nesting of stored JSON. Code that reads and writes it recurses at least once for each level."""
+"""Highest number of nested levels in stored JSON, because code that reads and writes it recurses on each level."""
 
 _STRING = re.compile(rb'"[^"]*"?')
 _OPENING, _CLOSING = b"[{", b"]}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pytest_rageval.model.stored import NEEDED, Amount, Bounds, Share, stored
+from pytest_rageval.model.storage import NEEDED, Amount, Bounds, Share, stored
 
 __all__ = ["Verdict", "Vote"]
 
@@ -22,13 +22,13 @@ class Verdict:
         rationale: the judge's reason in its own words, or "".
         replies: the model's replies, word for word, oldest first.
         problem: why there is no label ("parse_error: ...", "judge_unavailable", "not_applicable: ...").
-        votes: the votes behind the verdict, if there were several.
-        by: who decided: the judge, a rule that needs no judge, or a local judge, a trained one on this machine.
-        confidence: the local judge's probability of its label, also if it passed the answer on to a model; 0 if it had
-            none. None if no local judge was asked.
+        votes: the votes that the verdict combines, if there were several.
+        by: who decided: the judge (a model), a rule that needs no judge, or a local judge (trained, on this machine).
+        confidence: the local judge's probability of its label, even if it passed the answer on to a model; 0 if it had
+            no label; None without a local judge.
         unlike: whether the answer is unlike all answers that the local judge was trained on.
-        cost_usd: price of the calls for an answer that a local judge passed on, in US dollars; None if it is unknown,
-            or nothing was passed on.
+        cost_usd: price of the model calls for an answer that a local judge passed on, in US dollars; None if the price
+            is unknown or the answer was not passed on.
     """
 
     label: str | float | None = field(
@@ -66,7 +66,7 @@ class Vote:
         model: the model's name, as in the setting.
         verdict: the model's verdict.
         repeat: number of the repeat, from 1.
-        swapped: whether the labels and the prompt's parts were in reverse order.
+        swapped: whether the labels and the parts of the prompt were in reverse order.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""Encode and decode a whole answer, with everything that a later scoring needs."""
+"""Encode and decode an answer with everything that is needed to score it later."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["decode_whole_answer", "encode_whole_answer"]
 
 
 def encode_whole_answer(answer: Answer) -> Plain:
-    """Return an answer in the form of results.json, with fields that only scoring needs: spans and ``generated``."""
+    """Return an answer in the form of results.json, plus what only scoring needs: spans and ``generated``."""
     plain = encode_answer(answer)
     spans = [] if answer.ranking is None else [item.span and list(item.span) for item in answer.ranking]
     if any(spans):
@@ -24,7 +24,7 @@ def encode_whole_answer(answer: Answer) -> Plain:
 
 
 def decode_whole_answer(plain: Mapping[str, Any]) -> Answer:
-    """Return the answer that `encode_whole_answer` wrote."""
+    """Return the answer that `encode_whole_answer` encoded."""
     answer, spans = decode_answer(plain), plain.get("spans")
     if answer.ranking is not None and spans:
         pairs = zip(answer.ranking, spans, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.baseline_file import read_baseline

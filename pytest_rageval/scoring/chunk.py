@@ -16,7 +16,7 @@ from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.case import Instance
-from pytest_rageval.model.facets import matches, own_labels
+from pytest_rageval.model.facets import matches, workflow_and_model
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.model.sample import Sample
@@ -183,7 +183,7 @@ def _tasks(
         base_name = prefix + _report_name(name, case.id)
         for system, suffix in systems:
             labels = answers.labels(system, case, name)
-            answered = case.with_shared({**case.facets, "system": system, **labels, **own_labels(case.facets)})
+            answered = case.with_shared({**case.facets, "system": system, **labels, **workflow_and_model(case.facets)})
             yield (
                 Task(base_name + suffix, testbed.nodeid, system, answered, testbed.computed, testbed.correctness),
                 name,

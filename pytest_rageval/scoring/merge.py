@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.analysis.cells import Cell, cell_of
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.matrix import Matrix, distinct
+from pytest_rageval.analysis.matrix import Matrix, facet_values
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.gate_results import NamedGate, evaluate
@@ -153,5 +153,5 @@ def means_of(plan: Plan, outcomes: Sequence[Outcome], facets: Sequence[str]) -> 
 def _slices(cases: list[Outcome], facets: Sequence[str]) -> Iterator[tuple[str, str, list[Outcome]]]:
     yield "", "", cases
     for facet in facets:
-        for value in distinct(facet, cases):
+        for value in facet_values(facet, cases):
             yield facet, value, [outcome for outcome in cases if outcome.facets.get(facet) == value]

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_rageval.analysis.usage import answered
+from pytest_rageval.analysis.usage import outcomes_with_answer
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_calls
@@ -89,7 +89,7 @@ def _shared_part(outcome: Outcome) -> dict[str, Any]:
 def _usage(outcome: Outcome) -> dict[str, Any]:
     """Return whether a case was answered, and what the answer used."""
     row: dict[str, Any] = {}
-    if answered([outcome]):
+    if outcomes_with_answer([outcome]):
         row["answered"] = True
         usage = None if outcome.answer is None else outcome.answer.usage
         names = _USAGE if usage is not None else ()

@@ -15,7 +15,7 @@ import time
 import numpy as np
 from measuring import table
 
-from pytest_rageval.analysis.people.agreement import MOST, Rating, agreement
+from pytest_rageval.analysis.people.agreement import MAX_RESAMPLES, Rating, agreement
 
 DRAWS = 3
 SCALE = (0.0, 0.5, 1.0)
@@ -63,7 +63,7 @@ def _drawing_pairs(ratings: list[Rating], levels: tuple[float, ...]) -> float:
         shares = np.bincount(drawn, minlength=size * size).reshape(size, size) / len(cells)
         expected = float(shares.sum(axis=1) @ shares.sum(axis=0))
         assert (float(np.trace(shares)) - expected) / (1 - expected) < 1
-    return ready - start + (time.perf_counter() - ready) / DRAWS * MOST
+    return ready - start + (time.perf_counter() - ready) / DRAWS * MAX_RESAMPLES
 
 
 if __name__ == "__main__":

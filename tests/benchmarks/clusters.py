@@ -31,8 +31,8 @@ import numpy as np
 from measuring import table
 
 from pytest_rageval.analysis.baseline.comparison import difference
-from pytest_rageval.analysis.baseline.measured import measured_of
 from pytest_rageval.analysis.baseline.pairing import pair_up
+from pytest_rageval.analysis.baseline.snapshot import measured_of
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.model.outcome import Outcome, Score

@@ -15,7 +15,7 @@ from statistics import fmean
 
 from measuring import table
 
-from pytest_rageval.analysis.corrected import Corrected, corrected_mean
+from pytest_rageval.analysis.corrected_mean import CorrectedMean, corrected_mean
 from pytest_rageval.analysis.statistics import Interval
 
 TRUTH = 0.6
@@ -38,20 +38,20 @@ def main() -> None:
     print(table(rows))
 
 
-def _experiment(n: int, size: int, shares: tuple[float, float], seed: int) -> Corrected:
+def _experiment(n: int, size: int, shares: tuple[float, float], seed: int) -> CorrectedMean:
     draw = random.Random(seed)
     people = [float(draw.random() < TRUTH) for _ in range(size)]
     judged = [float(draw.random() < shares[0 if right else 1]) for right in people]
     return corrected_mean(people[:n], judged[:n], judged[n:])
 
 
-def _row(told: list[Corrected]) -> list[str]:
+def _row(told: list[CorrectedMean]) -> list[str]:
     holds = [fmean(_holds(interval) for interval in intervals) for intervals in _intervals(told)]
     widths = [fmean(_width(interval) for interval in intervals) for intervals in _intervals(told)]
     return [*(f"{share:.1%}" for share in holds), f"{widths[2]:.3f}", f"{widths[1]:.3f}"]
 
 
-def _intervals(told: list[Corrected]) -> list[list[Interval]]:
+def _intervals(told: list[CorrectedMean]) -> list[list[Interval]]:
     """Return the intervals of the raw means, of the labels alone and of the corrected means."""
     each = [(one.raw.ci95, one.labelled.ci95, one.ci95) for one in told]
     return [[interval for interval in side if interval is not None] for side in zip(*each, strict=True)]

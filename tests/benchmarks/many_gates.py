@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_rageval.analysis.baseline.family import adjusted, smallest_p
+from pytest_rageval.analysis.baseline.family import adjust_family, smallest_p
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_test
 from pytest_rageval.analysis.baseline.power import least_drop
 
 __all__ = ["METHODS", "Session", "detected", "red"]
@@ -28,17 +28,17 @@ AGREE = 0.7  # share of cases in which a metric follows what happened to the cas
 Changes = NDArray[np.floating[Any]]
 
 
-def alone(found: Sequence[Paired]) -> list[float]:
+def alone(found: Sequence[PairedTest]) -> list[float]:
     """Return the p of each gate, as if there were no other."""
     return [1.0 if each.p_worse is None else each.p_worse for each in found]
 
 
-def plain_holm(found: Sequence[Paired]) -> list[float]:
+def plain_holm(found: Sequence[PairedTest]) -> list[float]:
     """Return Holm's p-values over all gates."""
     return [1.0 if p is None else p for p in holm(alone(found))]
 
 
-def tarone_holm(found: Sequence[Paired]) -> list[float]:
+def tarone_holm(found: Sequence[PairedTest]) -> list[float]:
     """Return p-values by Holm, of m - k + 1 counting only gates whose smallest attainable p is as small (Tarone)."""
     p_values, smallest = alone(found), [smallest_p(len(each.changes)) for each in found]
     order = sorted(range(len(found)), key=lambda at: p_values[at])
@@ -49,12 +49,12 @@ def tarone_holm(found: Sequence[Paired]) -> list[float]:
     return made
 
 
-def joint_flips(found: Sequence[Paired]) -> list[float]:
+def joint_flips(found: Sequence[PairedTest]) -> list[float]:
     """Return the p-values of the plugin: Westfall and Young's step-down."""
-    return [1.0 if each.p_value is None else each.p_value for each in adjusted(found, ALPHA)]
+    return [1.0 if each.p_value is None else each.p_value for each in adjust_family(found, ALPHA)]
 
 
-METHODS: dict[str, Callable[[Sequence[Paired]], list[float]]] = {
+METHODS: dict[str, Callable[[Sequence[PairedTest]], list[float]]] = {
     "each alone": alone,
     "Holm": plain_holm,
     "Tarone + Holm": tarone_holm,
@@ -88,7 +88,7 @@ class Session:
         made: Changes = signs * draw.random(self.cases) if self.graded else signs
         return made
 
-    def found(self, drop: float, draw: np.random.Generator) -> list[Paired]:
+    def found(self, drop: float, draw: np.random.Generator) -> list[PairedTest]:
         """Return what the gates find; the drop is in the first one or, if they share their cases, in these."""
         if not self.shared:
             each = [self.changes(drop if not gate else 0.0, draw) for gate in range(self.gates)]
@@ -100,10 +100,10 @@ class Session:
         return found
 
 
-def compared(changes: Changes, prefix: str) -> Paired:
+def compared(changes: Changes, prefix: str) -> PairedTest:
     """Return two runs with these changes, compared; each case is a unit."""
     values = changes.tolist()
-    found = paired([max(0.0, value) for value in values], [max(0.0, -value) for value in values], alpha=ALPHA)
+    found = paired_test([max(0.0, value) for value in values], [max(0.0, -value) for value in values], alpha=ALPHA)
     return replace(found, changes={f"{prefix}{at}": value for at, value in enumerate(values) if value})
 
 
@@ -127,7 +127,7 @@ def detected(session: Session, experiments: int) -> tuple[float, float]:
     drops, hits = list[float](), 0
     for draw in _draws(experiments):
         found = session.found(0.0, draw)
-        drop = least_drop(session.cases, changing=session.changing, alpha=adjusted(found, ALPHA)[0].level)
+        drop = least_drop(session.cases, changing=session.changing, alpha=adjust_family(found, ALPHA)[0].level)
         if drop is None:
             raise SystemExit(f"{session.cases} cases are too few")
         drops.append(drop)

@@ -28,7 +28,7 @@ from measuring import table
 from numpy.typing import NDArray
 
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_test
 from pytest_rageval.analysis.baseline.power import least_drop
 
 ALPHA = 0.05
@@ -83,7 +83,7 @@ def runs(kind: Kind, n: int, drop: float, draw: np.random.Generator) -> tuple[Ru
     return before.tolist(), after.tolist()
 
 
-def fails(cells: list[Paired], tolerance: float = 0.0) -> bool:
+def fails(cells: list[PairedTest], tolerance: float = 0.0) -> bool:
     """Return whether a gate over the cells fails."""
     decided = zip(cells, holm([cell.p_worse for cell in cells]), strict=True)
     return any((cell.delta or 0) < -tolerance and p is not None and p <= ALPHA for cell, p in decided)
@@ -92,25 +92,27 @@ def fails(cells: list[Paired], tolerance: float = 0.0) -> bool:
 def alarms(kind: Kind, n: int, cells: int, experiments: int) -> float:
     """Return the share of gates that fail though nothing became worse."""
     return fmean(
-        fails([paired(*runs(kind, n, 0.0, draw), alpha=ALPHA, cells=cells) for _ in range(cells)])
+        fails([paired_test(*runs(kind, n, 0.0, draw), alpha=ALPHA, cells=cells) for _ in range(cells)])
         for draw in _draws(experiments)
     )
 
 
 def found(kind: Kind, n: int, drop: float, tolerance: float, experiments: int) -> float:
     """Return the share of drops for which a gate fails."""
-    return fmean(fails([paired(*runs(kind, n, drop, draw), alpha=ALPHA)], tolerance) for draw in _draws(experiments))
+    return fmean(
+        fails([paired_test(*runs(kind, n, drop, draw), alpha=ALPHA)], tolerance) for draw in _draws(experiments)
+    )
 
 
 def found_as_told(kind: Kind, n: int, cells: int, experiments: int) -> tuple[float, float]:
     """Return the mean smallest detectable drop that runs without a drop report, and how often it is found."""
     told, hits = list[float](), 0
     for draw in _draws(experiments):
-        least = paired(*runs(kind, n, 0.0, draw), alpha=ALPHA, cells=cells).least_drop
+        least = paired_test(*runs(kind, n, 0.0, draw), alpha=ALPHA, cells=cells).least_drop
         if least is None or least > MEAN:
             raise SystemExit(f"{n} cases are too few")
         told.append(least)
-        p_worse = paired(*runs(kind, n, least, draw), alpha=ALPHA, cells=cells).p_worse
+        p_worse = paired_test(*runs(kind, n, least, draw), alpha=ALPHA, cells=cells).p_worse
         hits += p_worse is not None and p_worse <= ALPHA / cells
     return fmean(told), hits / experiments
 
@@ -125,7 +127,7 @@ def found_by_plan(n: int, changing: float, cells: int, experiments: int) -> tupl
         at = draw.random(n)
         worse, better = at < (total + least) / 2, (at >= (total + least) / 2) & (at < total)
         before, after = np.where(worse, 1.0, 0.0).tolist(), np.where(better, 1.0, 0.0).tolist()
-        p_worse = paired(before, after, alpha=ALPHA, cells=cells).p_worse
+        p_worse = paired_test(before, after, alpha=ALPHA, cells=cells).p_worse
         hits += p_worse is not None and p_worse <= ALPHA / cells
     return least, hits / experiments
 

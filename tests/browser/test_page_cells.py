@@ -12,7 +12,7 @@ from support.browser.opened_pages import Opener
 from support.browser.shown_cells import cells_of, choose, rows_of, same
 from support.browser.written_reports import NOISE, TOWN, case, failed, outcome, results
 
-from pytest_rageval.analysis.baseline.paired import paired
+from pytest_rageval.analysis.baseline.paired_tests import paired_test
 from pytest_rageval.analysis.matrix import macro_average
 from pytest_rageval.analysis.statistics import bonett_price_interval
 from pytest_rageval.report.files.read_results import run_of
@@ -192,7 +192,7 @@ def test_other_differences_to_the_baseline_have_the_interval_of_a_comparison(
     choose(page, "matrix", "Rows", "noise_rate")
     before = {"0": ([1, 1, 0], [1, 1, 1]), "0.4": ([1, 1, 1], [1, 0, 1]), "0.8": ([1, 0, 1], [0, 0, 1])}
     for row, (then, now) in zip(cells_of(page), before.values(), strict=False):
-        wanted = paired([float(x) for x in then], [float(x) for x in now])
+        wanted = paired_test([float(x) for x in then], [float(x) for x in now])
         shown = row[-1]
         assert shown is not None
         assert shown[0] == pytest.approx(wanted.delta)

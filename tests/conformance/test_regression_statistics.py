@@ -14,7 +14,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import paired
+from pytest_rageval.analysis.baseline.paired_tests import paired_test
 
 SYSTEMS = ("claude-2", "gpt-4-1106-preview")
 N = 150
@@ -54,7 +54,7 @@ def table(before: Sequence[float], after: Sequence[float]) -> list[list[int]]:
 
 def test_the_difference_of_two_systems_equals_mcnemars(answers: Answers) -> None:
     before, after = sides(answers)
-    result = paired(before, after)
+    result = paired_test(before, after)
     counts = table(before, after)
     assert (result.n_pairs, result.n_worse, result.n_better) == (N, counts[0][1], counts[1][0])
     assert result.p_value == pytest.approx(mcnemar(counts, exact=True).pvalue)
@@ -72,13 +72,13 @@ def test_of_every_part_of_the_questions_the_test_is_that_of_statsmodels(answers:
     before, after = sides(answers)
     for start, size in itertools.product(range(0, N, 10), (5, 20, 60, N)):
         one, other = before[start : start + size], after[start : start + size]
-        assert paired(one, other).p_value == pytest.approx(mcnemar(table(one, other), exact=True).pvalue)
+        assert paired_test(one, other).p_value == pytest.approx(mcnemar(table(one, other), exact=True).pvalue)
 
 
 def test_corrections_over_cells_are_those_of_scipy_and_statsmodels(answers: Answers) -> None:
     before, after = sides(answers)
     cells = [slice(at, at + size) for size in (10, 30, N) for at in range(0, N, size)]
-    p_values = [paired(before[cell], after[cell]).p_value for cell in cells]
+    p_values = [paired_test(before[cell], after[cell]).p_value for cell in cells]
     assert len({*p_values}) > 3
     raw = [p for p in p_values if p is not None]
     assert holm(p_values) == pytest.approx(multipletests(raw, method="holm")[1])
@@ -95,7 +95,7 @@ def test_the_difference_of_graded_scores_equals_scipys(answers: Answers) -> None
     before, after = (
         [similarity(side[c]["model_answer"], str(side[c]["gold_answer"])) for c in one] for side in (one, other)
     )
-    result = paired(before, after)
+    result = paired_test(before, after)
     for alternative, got in (("two-sided", result.p_value), ("less", result.p_worse)):
         expected = stats.permutation_test(
             (after, before),

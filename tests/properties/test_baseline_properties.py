@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
-from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.baseline.pairing import pair_up
 from pytest_rageval.analysis.baseline.regression import Against, regressions
+from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome, Score
@@ -63,12 +63,12 @@ def test_a_run_against_itself_finds_nothing(result: list[Measured]) -> None:
     pairing = comparison.pairing
     assert all(pair.before is pair.after for pair in (*pairing.pairs, *pairing.failed))
     assert len(pairing.pairs) + len(pairing.failed) == len(result)
-    assert (pairing.renamed, pairing.changed, pairing.new, pairing.gone) == ((), (), (), ())
+    assert (pairing.renamed, pairing.changed, pairing.new, pairing.removed) == ((), (), (), ())
     assert comparison.answers_changed == 0
-    for each in comparison.compared:
-        assert (each.found.delta, each.found.p_value, each.broken, each.fixed) == (0, 1, (), ())
+    for each in comparison.results:
+        assert (each.test.delta, each.test.p_value, each.broken, each.fixed) == (0, 1, (), ())
         assert each.p_holm == 1
-        assert each.found.ci95 is None or each.found.ci95[0] <= 0 <= each.found.ci95[1]
+        assert each.test.ci95 is None or each.test.ci95[0] <= 0 <= each.test.ci95[1]
 
 
 @given(sides(), sides())
@@ -76,7 +76,7 @@ def test_each_case_is_shown_in_one_place(before: list[Measured], after: list[Mea
     result = pair_up(before, after)
     together = (*result.pairs, *result.changed, *result.failed)
     assert sorted(id(case) for case in before) == sorted(
-        [id(p.before) for p in together] + [id(c) for c in result.gone]
+        [id(p.before) for p in together] + [id(c) for c in result.removed]
     )
     assert sorted(id(case) for case in after) == sorted([id(p.after) for p in together] + [id(c) for c in result.new])
     for pair in result.pairs:
@@ -93,9 +93,9 @@ def test_swapped_sides_flip_signs(before: list[Measured], after: list[Measured])
     assert there.keys() == back.keys()
     for key, one in there.items():
         other = back[key]
-        assert one.found.delta is not None
-        assert other.found.delta == pytest.approx(-one.found.delta)
-        assert other.found.p_value == one.found.p_value
+        assert one.test.delta is not None
+        assert other.test.delta == pytest.approx(-one.test.delta)
+        assert other.test.p_value == one.test.p_value
         assert len(other.broken) == len(one.fixed)
         assert {pair.after.key for pair in other.fixed} == {pair.before.key for pair in one.broken}
 
@@ -125,8 +125,8 @@ def test_a_gate_fails_on_a_drop_alone_and_never_of_a_run_against_itself(
     def snapshot_of(then: list[Measured]) -> str:
         pairs = {pair.after.name: pair for pair in pair_up(then, after).pairs}
         (result,) = regressions([Against(pairs).comparison(gate, outcomes)], 0.05)
-        assert result.found.delta is not None
-        assert (result.verdict == "not_worse") == gate.holds(result.found.delta)
+        assert result.test.delta is not None
+        assert (result.verdict == "not_worse") == gate.holds(result.test.delta)
         return result.verdict
 
     assert snapshot_of(after) == "not_worse"

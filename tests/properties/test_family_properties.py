@@ -9,29 +9,29 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_rageval.analysis.baseline.family import adjusted
-from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.family import adjust_family
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_test
 
 CHANGES = st.dictionaries(st.integers(0, 9), st.sampled_from([-1.0, -0.5, 0.5, 1.0]), max_size=8)
 FAMILIES = st.lists(CHANGES, min_size=1, max_size=5)
 
 
-def compared(changes: Mapping[Any, float]) -> Paired:
+def compared(changes: Mapping[Any, float]) -> PairedTest:
     """Return ten cases, some of them changed; positive is worse."""
     worse = [changes.get(unit, 0.0) for unit in range(10)]
-    result = paired([max(0.0, change) for change in worse], [max(0.0, -change) for change in worse])
+    result = paired_test([max(0.0, change) for change in worse], [max(0.0, -change) for change in worse])
     return replace(result, changes=changes)
 
 
-def p_values(family: Sequence[Paired]) -> list[float]:
-    return [each.p_value or 0 for each in adjusted(family, 0.05)]
+def p_values(family: Sequence[PairedTest]) -> list[float]:
+    return [each.p_value or 0 for each in adjust_family(family, 0.05)]
 
 
 @settings(max_examples=50, deadline=None)
 @given(FAMILIES)
 def test_an_adjusted_p_is_never_below_its_own(changes: list[dict[int, float]]) -> None:
     family = [compared(each) for each in changes]
-    for result, each in zip(family, adjusted(family, 0.05), strict=True):
+    for result, each in zip(family, adjust_family(family, 0.05), strict=True):
         assert each.p_value is not None
         assert result.p_worse is not None
         assert result.p_worse <= each.p_value <= 1

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import paired
+from pytest_rageval.analysis.baseline.paired_tests import paired_test
 from pytest_rageval.analysis.baseline.power import cases_needed, least_drop, power_of
 
 RATES = st.sampled_from([0.0, 1.0])
@@ -28,7 +28,7 @@ RUNS = st.one_of([runs(RATES), runs(THIRDS), runs(GRADED)])
 
 @given(RUNS, st.booleans())
 def test_a_run_against_itself_finds_nothing(drawn: tuple[list[float], list[float]], up: bool) -> None:
-    result = paired(drawn[0], drawn[0], higher_is_better=up)
+    result = paired_test(drawn[0], drawn[0], higher_is_better=up)
     assert (result.delta, result.p_value, result.p_worse, result.n_worse, result.n_better) == (0, 1, 1, 0, 0)
     if result.ci95 is not None:
         assert result.ci95[0] <= 0 <= result.ci95[1]
@@ -36,7 +36,7 @@ def test_a_run_against_itself_finds_nothing(drawn: tuple[list[float], list[float
 
 @given(RUNS)
 def test_swapping_the_sides_flips_the_signs(drawn: tuple[list[float], list[float]]) -> None:
-    one, other = paired(*drawn), paired(*reversed(drawn))
+    one, other = paired_test(*drawn), paired_test(*reversed(drawn))
     assert one.delta is not None
     assert other.delta == -one.delta
     assert (other.baseline, other.value) == (one.value, one.baseline)
@@ -44,7 +44,7 @@ def test_swapping_the_sides_flips_the_signs(drawn: tuple[list[float], list[float
     assert (other.p_value, other.least_drop, other.step) == (one.p_value, one.least_drop, one.step)
     assert other.ci95 == (None if one.ci95 is None else (-one.ci95[1], -one.ci95[0]))
     assert other.changing == one.changing
-    less = paired(*reversed(drawn), higher_is_better=False)
+    less = paired_test(*reversed(drawn), higher_is_better=False)
     assert (less.p_worse, less.n_worse, less.n_better) == (one.p_worse, one.n_worse, one.n_better)
 
 
@@ -52,14 +52,14 @@ def test_swapping_the_sides_flips_the_signs(drawn: tuple[list[float], list[float
 def test_the_order_of_the_cases_changes_nothing(drawn: tuple[list[float], list[float]], order: random.Random) -> None:
     cases = list(zip(*drawn, strict=True))
     order.shuffle(cases)
-    assert paired([old for old, _ in cases], [new for _, new in cases]) == paired(*drawn)
+    assert paired_test([old for old, _ in cases], [new for _, new in cases]) == paired_test(*drawn)
 
 
 @given(RUNS, st.sampled_from([1, 5, 80]))
 def test_probabilities_are_above_zero_and_the_interval_holds_the_difference(
     drawn: tuple[list[float], list[float]], cells: int
 ) -> None:
-    result = paired(*drawn, cells=cells)
+    result = paired_test(*drawn, cells=cells)
     assert result.delta is not None
     assert result.p_value is not None
     assert result.p_worse is not None
@@ -76,7 +76,7 @@ def test_probabilities_are_above_zero_and_the_interval_holds_the_difference(
 def test_the_two_sided_p_is_twice_the_one_sided_p_of_the_change(
     drawn: tuple[list[float], list[float]],
 ) -> None:
-    down, up = paired(*drawn), paired(*reversed(drawn))
+    down, up = paired_test(*drawn), paired_test(*reversed(drawn))
     assert down.p_worse is not None
     assert up.p_worse is not None
     assert down.p_value == pytest.approx(min(1.0, 2 * min(down.p_worse, up.p_worse)))
@@ -130,7 +130,7 @@ def test_units_of_one_case_each_give_the_very_numbers_of_none(
     drawn: tuple[list[float], list[float]], data: st.DataObject
 ) -> None:
     names = data.draw(st.permutations(range(len(drawn[0]))))
-    assert replace(paired(*drawn, units=names), changes={}) == paired(*drawn)
+    assert replace(paired_test(*drawn, units=names), changes={}) == paired_test(*drawn)
 
 
 @given(RUNS, st.lists(st.integers(0, 5), min_size=30, max_size=30), st.randoms(use_true_random=False))
@@ -138,10 +138,10 @@ def test_the_order_of_cases_in_units_changes_nothing(
     drawn: tuple[list[float], list[float]], units: list[int], order: random.Random
 ) -> None:
     cases = list(zip(*drawn, units, strict=False))
-    result = paired(*drawn, units=units[: len(cases)])
+    result = paired_test(*drawn, units=units[: len(cases)])
     order.shuffle(cases)
     old, new, names = zip(*cases, strict=True)
-    again = paired(old, new, units=names)
+    again = paired_test(old, new, units=names)
     assert replace(again, ci95=None) == replace(result, ci95=None)
     assert again.ci95 == pytest.approx(result.ci95)
     assert result.p_worse is not None

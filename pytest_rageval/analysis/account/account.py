@@ -1,4 +1,4 @@
-"""Order what a run says: errors, drops by lost cases, missed bounds, then improvements, and noise last."""
+"""Collect the findings of a run and order them, from errors to insignificant changes."""
 
 from __future__ import annotations
 
@@ -15,111 +15,113 @@ from pytest_rageval.analysis.baseline.comparison import Comparison
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Evidence", "findings"]
+__all__ = ["AccountInput", "findings"]
 
-NAMED = 3
-"""Metrics whose smallest detectable drop is named."""
+MAX_DROPS = 3
+"""How many metrics are listed with their smallest detectable drop."""
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What an account is made from.
+class AccountInput:
+    """The data from which the findings of a run are derived.
 
     Attributes:
-        comparison: the run and its baseline; None without a baseline.
-        gates: the gates, evaluated.
+        comparison: the comparison of the run with its baseline; None without a baseline.
+        gates: the results of the gates.
         outcomes: the outcomes of the systems under test, without variants.
-        errors: outcomes whose errors count: variants too.
-        looked_at: testbed -> the metrics that decide: its primary metric, and those that a gate bounds.
+        errors: the outcomes in which errors are counted; includes variants.
+        deciding_metrics: node id of a testbed -> its primary metric and the metrics that its gates bound.
         metrics: metric -> its metadata.
-        names: the names of testbeds.
+        names: how sentences name testbeds and systems.
         alpha: the accepted chance of a false alarm.
-        texts: whether sentences may quote errors.
+        texts: whether sentences may quote error messages.
     """
 
     comparison: Comparison | None
     gates: Sequence[JudgedGate]
     outcomes: Sequence[Outcome]
     errors: Sequence[Outcome]
-    looked_at: Mapping[str, Sequence[str]]
+    deciding_metrics: Mapping[str, Sequence[str]]
     metrics: Mapping[str, MetricInfo]
     names: Names
     alpha: float
     texts: bool = True
 
 
-def findings(evidence: Evidence) -> tuple[Finding, ...]:
+def findings(inputs: AccountInput) -> tuple[Finding, ...]:
     """Return the findings of a run, in the order in which people need them."""
-    errors = tuple(error_findings(evidence.errors, texts=evidence.texts))
-    drops = _changes(evidence, worse=True)
-    dropped = list(_drops(evidence, drops))
-    losses = [*dropped, *_gates(evidence, drops, dropped)]
-    rises = _changes(evidence, worse=False)
-    better = sorted((_improvement(evidence, each) for each in rises), key=lambda finding: -len(finding.cases))
-    return (*errors, *findings_of(losses), *better, *_noise(evidence, [*drops, *rises]))
+    errors = tuple(error_findings(inputs.errors, texts=inputs.texts))
+    drops = _significant_changes(inputs, worse=True)
+    drop_losses = list(_losses_of_drops(inputs, drops))
+    losses = [*drop_losses, *_losses_of_gates(inputs, drops, drop_losses)]
+    rises = _significant_changes(inputs, worse=False)
+    improvements = sorted((_improvement(inputs, each) for each in rises), key=lambda finding: -len(finding.cases))
+    return (*errors, *findings_of(losses), *improvements, *_noise(inputs, [*drops, *rises]))
 
 
-def _changes(evidence: Evidence, *, worse: bool) -> list[Change]:
-    if evidence.comparison is None:
+def _significant_changes(inputs: AccountInput, *, worse: bool) -> list[Change]:
+    if inputs.comparison is None:
         return []
-    return changes_of(evidence.comparison, evidence.looked_at, evidence.alpha, worse=worse)
+    return changes_of(inputs.comparison, inputs.deciding_metrics, inputs.alpha, worse=worse)
 
 
-def _drops(evidence: Evidence, drops: Sequence[Change]) -> Iterator[Finding]:
-    by_node = {outcome.nodeid: outcome for outcome in evidence.outcomes}
+def _losses_of_drops(inputs: AccountInput, drops: Sequence[Change]) -> Iterator[Finding]:
+    by_node = {outcome.nodeid: outcome for outcome in inputs.outcomes}
     for drop in drops:
-        yield from losses_of_drop(drop, by_node, evidence.names, evidence.alpha)
+        yield from losses_of_drop(drop, by_node, inputs.names, inputs.alpha)
 
 
-def _gates(evidence: Evidence, drops: Sequence[Change], losses: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the losses of failed gates that neither a drop nor an error nor a missing document explains."""
-    without_document = {loss.testbed for loss in losses if loss.cause == MISSING_DOCUMENT}
-    dropped = {(drop.testbed, drop.metric) for drop in drops}
-    in_error = {outcome.testbed for outcome in evidence.errors if outcome.status == "error"}
-    for judged in evidence.gates:
+def _losses_of_gates(
+    inputs: AccountInput, drops: Sequence[Change], drop_losses: Sequence[Finding]
+) -> Iterator[Finding]:
+    """Yield the loss of each failed gate, unless a drop, an error or a missing document already explains it."""
+    without_document = {loss.testbed for loss in drop_losses if loss.cause == MISSING_DOCUMENT}
+    metrics_with_drop = {(drop.testbed, drop.metric) for drop in drops}
+    with_errors = {outcome.testbed for outcome in inputs.errors if outcome.status == "error"}
+    for judged in inputs.gates:
         metric = judged.result.gate.metric
         if judged.result.status != "failed":
             continue
-        loss = loss_of_gate(judged, evidence.outcomes, evidence.metrics, evidence.names, texts=evidence.texts)
+        loss = loss_of_gate(judged, inputs.outcomes, inputs.metrics, inputs.names, texts=inputs.texts)
         undecided = loss.kind == "undecidable" and not judged.result.not_comparable
-        if (undecided or metric == "error_rate") and in_error.intersection(judged.testbeds):
+        if (undecided or metric == "error_rate") and with_errors.intersection(judged.testbeds):
             continue
         if undecided and NOT_IN_CORPUS in loss.sentence and without_document.intersection(judged.testbeds):
             continue
-        if loss.kind == "undecidable" or not any((testbed, metric) in dropped for testbed in judged.testbeds):
+        if loss.kind == "undecidable" or not any((testbed, metric) in metrics_with_drop for testbed in judged.testbeds):
             yield loss
 
 
-def _improvement(evidence: Evidence, rise: Change) -> Finding:
-    was, now, n = rise.found.baseline or 0.0, rise.found.value or 0.0, rise.found.n_pairs
-    where = evidence.names.where(rise.testbed, rise.system, rise.slice)
-    counts = f"{len({pair.after.case for pair in rise.moved})} of {n} fixed"
+def _improvement(inputs: AccountInput, rise: Change) -> Finding:
+    was, now, n = rise.test.baseline or 0.0, rise.test.value or 0.0, rise.test.n_pairs
+    where = inputs.names.where(rise.testbed, rise.system, rise.slice)
+    counts = f"{len({pair.after.case for pair in rise.changed_pairs})} of {n} fixed"
     sentence = f"improved: {change_sentence(where, rise.metric, was, now, counts, rise.p_value)}"
-    nodes = tuple(pair.after.name for pair in rise.moved)
+    nodes = tuple(pair.after.name for pair in rise.changed_pairs)
     return Finding(
         "improvement", "", sentence, rise.testbed, rise.system, rise.metric, rise.slice, was, now, n, nodes,
         rise.p_value,
     )  # fmt: skip
 
 
-def _noise(evidence: Evidence, significant: Sequence[Change]) -> Iterator[Finding]:
-    """Yield how many cases changed without significance, by the primary metrics, and the smallest detectable drops."""
-    if evidence.comparison is None:
+def _noise(inputs: AccountInput, significant: Sequence[Change]) -> Iterator[Finding]:
+    """Yield one finding that counts the insignificant changes of primary metrics, or nothing without such changes."""
+    if inputs.comparison is None:
         return
-    comparison = evidence.comparison
+    comparison = inputs.comparison
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
-    done = {(each.testbed, each.system) for each in significant}
-    rest = [each for each in primary if (each.testbed, each.system) not in done and (each.broken or each.fixed)]
+    reported = {(each.testbed, each.system) for each in significant}
+    rest = [each for each in primary if (each.testbed, each.system) not in reported and (each.broken or each.fixed)]
     if not rest:
         return
     broken, fixed = sum(len(each.broken) for each in rest), sum(len(each.fixed) for each in rest)
     drops = sorted(
-        (each.found.least_drop, f"{evidence.names.where(each.testbed, each.system, {})}{each.metric}")
+        (each.test.least_drop, f"{inputs.names.where(each.testbed, each.system, {})}{each.metric}")
         for each in rest
-        if each.found.least_drop is not None
+        if each.test.least_drop is not None
     )
-    least = ", ".join(f"{name} {drop:.2f}" for drop, name in drops[:NAMED])
-    tail = f"; smallest detectable drop: {least}" if least else ""
+    smallest = ", ".join(f"{name} {drop:.2f}" for drop, name in drops[:MAX_DROPS])
+    tail = f"; smallest detectable drop: {smallest}" if smallest else ""
     sentence = f"not significant: {broken} {'case' if broken == 1 else 'cases'} broke, {fixed} fixed{tail}"
     nodes = tuple(pair.after.name for each in rest for pair in each.broken)
     yield Finding("noise", "", sentence, cases=nodes)

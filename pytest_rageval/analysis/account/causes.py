@@ -1,11 +1,11 @@
-"""Split a drop by the causes of its broken cases, and say what these cases share."""
+"""Split a drop by the causes of its broken cases, and find the symptom that they share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from pytest_rageval.analysis.account.changes import Change, without
+from pytest_rageval.analysis.account.changes import Change, drop_without
 from pytest_rageval.analysis.baseline.failure_cause import cause_of
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.metric_info import MetricInfo
@@ -15,57 +15,61 @@ from pytest_rageval.model.outcome import Outcome
 __all__ = ["MISSING_DOCUMENT", "NOT_IN_CORPUS", "cause_of_miss", "split_by_cause", "symptom_of", "symptom_of_misses"]
 
 MISSING_DOCUMENT, JUDGE, SCORING = "missing document", "judge", "scoring"
-"""Causes in addition to those of `failure_cause`: evidence not in the corpus; other scores of the same answer."""
+"""Causes in addition to those of `failure_cause`: the corpus lacks the evidence; the same answer is scored lower."""
 
 NOT_IN_CORPUS = "evidence_not_in_corpus"
-"""The reason of a ranking score of a case whose evidence the corpus does not hold."""
+"""Reason for which a ranking metric has no value: the corpus does not contain the evidence of the case."""
 
 SHORTER = 0.75
-"""An answer counts as shorter if it has at most this share of the characters that it had."""
+"""An answer counts as shorter if its length is at most this share of its length in the baseline."""
 
 _Case = TypeVar("_Case")
 
-LOST = ("retrieval", "both", MISSING_DOCUMENT)
-"""The causes with evidence that the system no longer had."""
+LOST_EVIDENCE = ("retrieval", "both", MISSING_DOCUMENT)
+"""The causes for which the system no longer receives the evidence."""
 
 
 def split_by_cause(
     drop: Change, outcomes: Mapping[str, Outcome], alpha: float
 ) -> list[tuple[str, Change, dict[str, int]]]:
-    """Return the causes of a drop, each with its own part of the drop, the cause of the most cases first.
+    """Split a drop by cause; the cause with the most cases comes first.
 
-    A cause stands alone if the drop is significant without the cases that broke by others; its part is where these
-    cases are. The cases of any other cause are part of the drop of the most frequent one, and counted by their causes.
+    A cause gets its own part if the drop stays significant without the cases that broke for other reasons. Cases with
+    any other cause stay in the first part, which counts them by cause.
 
     Args:
-        drop: the drop.
-        outcomes: node id -> outcome, of the later run.
+        drop: the significant drop.
+        outcomes: node id -> outcome of the later run.
         alpha: the accepted chance of a false alarm.
+
+    Returns:
+        (cause, its part of the drop, other cause -> number of cases of that cause in this part).
     """
     groups: dict[str, list[Pair]] = {}
-    for pair in drop.moved:
+    for pair in drop.changed_pairs:
         groups.setdefault(_cause(pair, drop.info, outcomes), []).append(pair)
     ordered = sorted(groups, key=lambda cause: -len(groups[cause]))
     parts: list[tuple[str, Change, dict[str, int]]] = []
     for cause in ordered[1:]:
-        own = set(map(id, groups[cause]))
-        part = without(drop, {id(pair) for pair in drop.moved} - own, alpha)
+        with_cause = set(map(id, groups[cause]))
+        part = drop_without(drop, {id(pair) for pair in drop.changed_pairs} - with_cause, alpha)
         if part is not None:
             parts.append((cause, part, {}))
-    apart = {id(pair) for _, part, _ in parts for pair in part.moved}
-    rest = (without(drop, apart, alpha) if apart else drop) or drop
-    there, alone = set(map(id, rest.moved)), {cause for cause, _, _ in parts}
-    others = {
+    in_parts = {id(pair) for _, part, _ in parts for pair in part.changed_pairs}
+    rest = (drop_without(drop, in_parts, alpha) if in_parts else drop) or drop
+    in_rest, causes_of_parts = set(map(id, rest.changed_pairs)), {cause for cause, _, _ in parts}
+    other_causes = {
         cause: n
         for cause in ordered[1:]
-        if cause not in alone and (n := len({pair.after.case for pair in groups[cause] if id(pair) in there}))
+        if cause not in causes_of_parts
+        and (n := len({pair.after.case for pair in groups[cause] if id(pair) in in_rest}))
     }
-    return [(ordered[0], rest, others), *parts]
+    return [(ordered[0], rest, other_causes), *parts]
 
 
 def symptom_of(cause: str, broken: Sequence[Pair]) -> str:
     """Return what most broken cases share: "passages missing", "abstained", "answers shorter", or ""."""
-    if cause in LOST and _most(broken, _has_less):
+    if cause in LOST_EVIDENCE and _most(broken, _has_less):
         return "passages missing"
     if _most(broken, lambda pair: pair.after.declined > 0.5 >= pair.before.declined):
         return "abstained"
@@ -75,18 +79,18 @@ def symptom_of(cause: str, broken: Sequence[Pair]) -> str:
 
 
 def cause_of_miss(outcome: Outcome, of: str) -> str:
-    """Return where a case without a baseline lost its answer, from the evidence that the system had.
+    """Return the cause of a miss in a run without a baseline, from the evidence that the system received.
 
     Args:
         outcome: a case that misses a bound.
-        of: what the bounded metric measures, as `MetricInfo.of`.
+        of: what the bounded metric measures, see `MetricInfo.of`.
     """
     if of == "retrieval":
         return "retrieval"
-    had = outcome.answer_seen if outcome.evidence is None else outcome.evidence
-    if had is None:
+    share = outcome.answer_seen if outcome.evidence is None else outcome.evidence
+    if share is None:
         return "unknown"
-    if had == 1 or outcome.facets.get("ability") in ABILITIES:
+    if share == 1 or outcome.facets.get("ability") in ABILITIES:
         return "generation"
     return "retrieval"
 
@@ -99,7 +103,7 @@ def symptom_of_misses(cause: str, missed: Sequence[Outcome]) -> str:
 
 
 def _cause(pair: Pair, info: MetricInfo, outcomes: Mapping[str, Outcome]) -> str:
-    """Return the cause of a broken case; an unchanged answer was scored otherwise, by its judge or by the metric."""
+    """Return the cause of a broken case; if the answer is the same, the cause is its judge or its scoring."""
     cause = cause_of(pair, info.of)
     if cause == "generation" and pair.before.said and pair.same_answer:
         return JUDGE if info.judge else SCORING
@@ -111,6 +115,7 @@ def _cause(pair: Pair, info: MetricInfo, outcomes: Mapping[str, Outcome]) -> str
 
 
 def _has_less(pair: Pair) -> bool:
+    """Return whether the system received less evidence than before; unknown evidence in the baseline counts as all."""
     for then, now in (
         (pair.before.evidence, pair.after.evidence),
         (pair.before.answer_seen, pair.after.answer_seen),

@@ -1,4 +1,4 @@
-"""Find the significant changes between two runs, each where it happened: the whole testbed or one facet value."""
+"""Find significant changes between two runs: of a whole testbed or of one facet value."""
 
 from __future__ import annotations
 
@@ -10,36 +10,35 @@ from typing import NamedTuple
 from pytest_rageval.analysis.baseline.comparison import Comparison, both_scored, broken_of, difference
 from pytest_rageval.analysis.baseline.family import smallest_p
 from pytest_rageval.analysis.baseline.multiplicity import holm_attainable
-from pytest_rageval.analysis.baseline.paired import ROUNDING, Paired
+from pytest_rageval.analysis.baseline.paired_tests import ROUNDING, PairedTest
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.facets import FACETS
 
-__all__ = ["Change", "changes_of", "without"]
+__all__ = ["Change", "changes_of", "drop_without"]
 
 _PREFERRED = {facet: at for at, facet in enumerate(("task", "topic", "language", "ability", *FACETS))}
-"""Which of two facets names a group of cases if both could."""
+"""Facet -> its rank: if two facets select the same cases, the one with the lower rank names them."""
 
-
-HOPELESS = 0.8
-"""A cell whose sum of changes is below this many standard deviations has a one-sided p of about 0.2 or more."""
+MIN_Z = 0.8
+"""Smallest z of a cell that is tested. Below it the one-sided p is about 0.2 or more, so a test is useless."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A metric of a testbed under a system, over all cases or those with one facet value.
+    """The change of a metric between two runs, over all cases of a testbed or those with one facet value.
 
     Attributes:
         testbed: the testbed's node id.
         system: the system's name.
         metric: the metric.
         info: the metric's metadata.
-        slice: the facet value; {} for all cases.
-        pairs: its cases with a value in both runs.
-        whole: these of the whole testbed.
-        found: the paired test; ``p_worse`` is that of a change in the searched direction.
-        moved: the cases that changed in the searched direction, the most changed first.
-        p_value: one-sided, adjusted for its family.
+        slice: the facet value, as facet -> value; {} for all cases.
+        pairs: the cases of the slice with a value in both runs.
+        all_pairs: the cases of the whole testbed with a value in both runs.
+        test: the paired test of ``pairs``; its ``p_worse`` is the p of a change in the searched direction.
+        changed_pairs: the cases that changed in the searched direction, the largest change first.
+        p_value: the one-sided p, adjusted for the family of tests.
     """
 
     testbed: str
@@ -48,9 +47,9 @@ class Change:
     info: MetricInfo
     slice: Mapping[str, str]
     pairs: tuple[Pair, ...]
-    whole: tuple[Pair, ...]
-    found: Paired
-    moved: tuple[Pair, ...]
+    all_pairs: tuple[Pair, ...]
+    test: PairedTest
+    changed_pairs: tuple[Pair, ...]
     p_value: float
 
 
@@ -59,10 +58,11 @@ def changes_of(
 ) -> list[Change]:
     """Return the significant drops (``worse``) or rises, at most one for each testbed, system and metric.
 
-    A change is that of the whole testbed, unless the cases outside one facet value show no significant change: then it
-    is that of this value, of the smallest one if several qualify. All whole testbeds form one family. The facet values
-    of a significant testbed form another, as they only say where; those of all other testbeds together form a third.
-    Each is adjusted by `holm_attainable`.
+    A change belongs to the whole testbed. But if the cases outside one facet value show no significant change, it
+    belongs to that value; if several values qualify, to the one with the fewest cases.
+
+    Three kinds of families are adjusted separately by `holm_attainable`: all whole testbeds; the facet values of one
+    significant testbed, because they only locate its change; the facet values of all other testbeds together.
 
     Args:
         comparison: the two runs.
@@ -70,43 +70,45 @@ def changes_of(
         alpha: the accepted chance of a false alarm in a family.
         worse: whether to look for drops.
     """
-    wholes = _adjusted(list(_wholes(comparison, metrics, alpha, worse=worse)), alpha)
-    others = [whole for whole in wholes if whole.moved and whole.p_value > alpha]
-    cells = _significant([cell for whole in others for cell in _cells(whole, alpha, worse=worse)], alpha)
+    of_testbeds = _with_adjusted_p(list(_changes_of_testbeds(comparison, metrics, alpha, worse=worse)), alpha)
+    insignificant = [whole for whole in of_testbeds if whole.changed_pairs and whole.p_value > alpha]
+    cells = _significant([cell for whole in insignificant for cell in _cells(whole, alpha, worse=worse)], alpha)
     changes: list[Change] = []
-    for whole in wholes:
+    for whole in of_testbeds:
         if whole.p_value <= alpha:
-            own = _significant(list(_cells(whole, alpha, worse=worse)), alpha)
-            changes.append(_narrowest(whole, own, alpha, worse=worse) or whole)
-        elif inside := [cell for cell in cells if cell.whole is whole.whole]:
-            widest = max(inside, key=lambda cell: len(cell.moved))
+            own_cells = _significant(list(_cells(whole, alpha, worse=worse)), alpha)
+            changes.append(_narrowest(whole, own_cells, alpha, worse=worse) or whole)
+        elif inside := [cell for cell in cells if cell.all_pairs is whole.all_pairs]:
+            widest = max(inside, key=lambda cell: len(cell.changed_pairs))
             changes.append(_narrowest(whole, inside, alpha, worse=worse) or widest)
     return changes
 
 
-def without(drop: Change, left_out: Collection[int], alpha: float) -> Change | None:
-    """Return where a drop happened if some of its cases, by their ids, are left out; None if it is not significant.
+def drop_without(drop: Change, excluded: Collection[int], alpha: float) -> Change | None:
+    """Return the drop that remains without some pairs, at its facet value; None if the rest is not significant.
 
-    The means and the number of cases are those of all cases there, the broken ones and p are those of the rest.
+    Its broken cases and its p are computed without these pairs. Its means and its number of cases include them.
 
     Args:
         drop: a significant drop.
-        left_out: ``id`` of each pair to leave out.
+        excluded: ``id()`` of each pair to exclude.
         alpha: the accepted chance of a false alarm.
     """
-    rest = tuple(pair for pair in drop.whole if id(pair) not in left_out)
+    rest = tuple(pair for pair in drop.all_pairs if id(pair) not in excluded)
     whole = _change(drop.testbed, drop.system, drop.metric, drop.info, {}, rest, alpha, worse=True)
     if not rest or whole.p_value > alpha:
         return None
-    found = _narrowest(whole, _significant(list(_cells(whole, alpha, worse=True)), alpha), alpha, worse=True) or whole
-    there = tuple(pair for pair in drop.whole if found.slice.items() <= pair.after.facets.items())
-    test = _test(there, drop.metric, drop.info, alpha, worse=True)
-    return replace(found, pairs=there, whole=drop.whole, found=test)
+    cells = _significant(list(_cells(whole, alpha, worse=True)), alpha)
+    narrowest = _narrowest(whole, cells, alpha, worse=True) or whole
+    pairs_of_slice = tuple(pair for pair in drop.all_pairs if narrowest.slice.items() <= pair.after.facets.items())
+    test = _test(pairs_of_slice, drop.metric, drop.info, alpha, worse=True)
+    return replace(narrowest, pairs=pairs_of_slice, all_pairs=drop.all_pairs, test=test)
 
 
-def _wholes(
+def _changes_of_testbeds(
     comparison: Comparison, metrics: Mapping[str, Sequence[str]], alpha: float, *, worse: bool
 ) -> Iterator[Change]:
+    """Yield the change of each metric of each testbed and system, significant or not."""
     groups: dict[tuple[str, str], list[Pair]] = {}
     for pair in comparison.pairing.pairs:
         groups.setdefault((pair.after.testbed, pair.after.system), []).append(pair)
@@ -135,13 +137,13 @@ def _change(
     return Change(testbed, system, metric, info, where, pairs, pairs, test, moved, p_value)
 
 
-def _test(pairs: Sequence[Pair], metric: str, info: MetricInfo, alpha: float, *, worse: bool) -> Paired:
+def _test(pairs: Sequence[Pair], metric: str, info: MetricInfo, alpha: float, *, worse: bool) -> PairedTest:
     return difference(pairs, metric, higher_is_better=info.higher_is_better == worse, alpha=alpha)
 
 
-def _adjusted(changes: Sequence[Change], alpha: float) -> list[Change]:
-    """Return the changes with the p-values of their family."""
-    smallest = [smallest_p(len(each.found.changes)) for each in changes]
+def _with_adjusted_p(changes: Sequence[Change], alpha: float) -> list[Change]:
+    """Return the changes with p-values adjusted for all of them together."""
+    smallest = [smallest_p(len(each.test.changes)) for each in changes]
     p_values = holm_attainable([each.p_value for each in changes], smallest, alpha)
     return [replace(each, p_value=p_value) for each, p_value in zip(changes, p_values, strict=True)]
 
@@ -161,9 +163,9 @@ def _significant(cells: Sequence[_Cell], alpha: float) -> list[Change]:
 
 
 def _narrowest(whole: Change, cells: Sequence[Change], alpha: float, *, worse: bool) -> Change | None:
-    """Return the smallest cell outside which nothing changed significantly, or None."""
-    apart = [cell for cell in cells if not _changed_outside(whole, cell, alpha, worse=worse)]
-    return min(apart, key=lambda cell: (len(cell.pairs), _rank(cell)), default=None)
+    """Return the smallest cell that explains the change: the cases outside it show no significant change; or None."""
+    sufficient = [cell for cell in cells if not _changed_outside(whole, cell, alpha, worse=worse)]
+    return min(sufficient, key=lambda cell: (len(cell.pairs), _rank(cell)), default=None)
 
 
 def _changed_outside(whole: Change, cell: Change, alpha: float, *, worse: bool) -> bool:
@@ -175,19 +177,23 @@ def _changed_outside(whole: Change, cell: Change, alpha: float, *, worse: bool) 
 
 
 class _Cell(NamedTuple):
-    """The change in one facet value; None if it cannot be significant. ``smallest`` is the smallest possible p."""
+    """One facet value.
+
+    Attributes:
+        change: its change; None if it was not tested, because it cannot be significant.
+        smallest: the smallest p that a test of it could have.
+    """
 
     change: Change | None
     smallest: float
 
 
 def _cells(whole: Change, alpha: float, *, worse: bool) -> Iterator[_Cell]:
-    """Yield the facet values in which enough cases changed to reach alpha.
+    """Yield the facet values in which enough cases changed for a p of at most alpha.
 
-    A value that has the same cases as another one, or all, is left out. A value whose changes are far from alpha
-    counts in the family and is not tested, which saves most of the time.
+    A value is skipped if it has all cases, or the same cases as another value. A value with a z below `MIN_Z` counts
+    in the family but is not tested, which saves most of the time.
     """
-    of = whole.testbed, whole.system, whole.metric, whole.info
     sign = -1 if whole.info.higher_is_better == worse else 1
     changes = {
         id(pair): sign * (pair.after.scores[whole.metric] - pair.before.scores[whole.metric]) for pair in whole.pairs
@@ -205,11 +211,13 @@ def _cells(whole: Change, alpha: float, *, worse: bool) -> Iterator[_Cell]:
             continue
         seen.add(members)
         z = math.fsum(moves) / math.sqrt(math.fsum(move * move for move in moves))
-        if z < HOPELESS and not whole.found.facet:
+        if z < MIN_Z and not whole.test.facet:
             yield _Cell(None, smallest)
         else:
-            change = _change(*of, {facet: value}, tuple(pairs), alpha, worse=worse)
-            yield _Cell(replace(change, whole=whole.whole), smallest_p(len(change.found.changes)))
+            change = _change(
+                whole.testbed, whole.system, whole.metric, whole.info, {facet: value}, tuple(pairs), alpha, worse=worse
+            )
+            yield _Cell(replace(change, all_pairs=whole.all_pairs), smallest_p(len(change.test.changes)))
 
 
 def _order(facet: str, value: str) -> tuple[int, str, str]:

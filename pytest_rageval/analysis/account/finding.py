@@ -1,4 +1,4 @@
-"""A finding: one cause of errors, drops, missed gates or improvements, with the sentence that every report shows."""
+"""A finding: one cause of errors, drops, missed gates or improvements, as a sentence."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pytest_rageval.model.stored import NEEDED
+from pytest_rageval.model.storage import NEEDED
 
 __all__ = ["CAUSES_OF_FAILURE", "Account", "Finding", "Kind"]
 
 Kind = Literal["errors", "drop", "missed", "undecidable", "improvement", "noise"]
 
 CAUSES_OF_FAILURE: tuple[Kind, ...] = ("errors", "drop", "missed", "undecidable")
-"""The kinds that count as causes: something is wrong, and its sentence says why."""
+"""The kinds of findings that explain why something is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a run says, in the order in which people need it.
+    """The verdict on a run and its findings, in the order in which people need them.
 
     Attributes:
         verdict: the first sentence of every report.

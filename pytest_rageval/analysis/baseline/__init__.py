@@ -1,1 +1,1 @@
-"""Two runs over the same cases: what changed, and whether it is significant."""
+"""Compare two runs over the same cases: what changed, and whether it is significant."""

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
+from pytest_rageval.analysis.baseline.snapshot import Measured
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.metrics.judges.people import corrects
@@ -197,7 +197,7 @@ def case_fates(
     by_testbed: dict[str, list[CaseFate]] = {}
     for case in _cases_of_pairs(pairing, by_name=by_name):
         by_testbed.setdefault(case.testbed, []).append(case)
-    for old in pairing.gone:
+    for old in pairing.removed:
         testbed = moved.get(old.testbed, old.testbed)
         fate: Fate = "skipped" if (testbed, old.case) in not_run else "removed"
         system = system_now or old.system

@@ -9,37 +9,37 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.baseline.corrected_pairs import corrected_difference, judged_pairs
 from pytest_rageval.analysis.baseline.failure_cause import Cause, causes_of, n_by_answer
-from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_test
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.analysis.baseline.units_of_pairs import units_of_pairs
 from pytest_rageval.metrics.judges.people import corrects
-from pytest_rageval.model.facets import RELATION, VARIANT, above, place_of, sort_key
+from pytest_rageval.model.facets import RELATION, VARIANT, parent_facet, place_of, sort_key
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
 
-__all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "difference", "measured_pairs"]
+__all__ = ["Comparison", "MetricComparison", "both_scored", "broken_of", "compare", "difference", "measured_pairs"]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A metric of a testbed under a system in two runs, over all its cases or over one cell.
+class MetricComparison:
+    """A metric compared between two runs, over all cases of a testbed and system or over one cell.
 
     Attributes:
         testbed: the testbed's node id, in the later run.
         metric: the metric's name.
         system: the system's name, in the later run.
         slice: the cell; {} for all cases.
-        n: number of compared scores; a case under several settings counts once for each.
-        found: the paired test over the cases.
+        n: number of compared scores; a case with several settings counts once for each setting.
+        test: the paired test over the cases.
         broken: the cases whose value is worse, the worst first.
         fixed: the cases whose value is better, the best first.
         causes: cause -> number of broken cases.
-        by_answer: how many of these causes follow from the answer alone, without labels.
-        of: what the metric measures, as `MetricInfo.of`.
-        p_holm: the two-sided p: of a cell, corrected over all cells of the metric; of all cases, uncorrected.
+        by_answer: number of broken cases whose cause follows from the gold answer, because evidence labels are missing.
+        of: what the metric measures, see `MetricInfo.of`.
+        p_holm: the two-sided p; for a cell, corrected by Holm over all cells of the metric; for all cases, uncorrected.
     """
 
     testbed: str
@@ -47,7 +47,7 @@ class Compared:
     system: str
     slice: Mapping[str, str]
     n: int
-    found: Paired
+    test: PairedTest
     broken: tuple[Pair, ...] = ()
     fixed: tuple[Pair, ...] = ()
     causes: Mapping[Cause, int] = field(default_factory=dict)
@@ -57,24 +57,25 @@ class Compared:
 
     def is_significant(self, alpha: float) -> bool:
         """Return whether the change is significant at ``alpha`` after correction."""
-        return self.p_holm is not None and self.p_holm <= alpha and bool(self.found.delta)
+        return self.p_holm is not None and self.p_holm <= alpha and bool(self.test.delta)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs side by side.
+    """The comparison of two runs.
 
     Attributes:
         before, after: the runs.
         pairing: the cases of the two runs, matched.
-        compared: for each testbed, system and metric (the primary one first): all cases, then each cell.
+        results: for each testbed, system and metric (the primary one first): the result of all cases, then of each
+            cell.
         whole: whether the later run has all testbeds of the earlier one and all cases of its own testbeds.
     """
 
     before: Snapshot
     after: Snapshot
     pairing: Pairing
-    compared: tuple[Compared, ...] = ()
+    results: tuple[MetricComparison, ...] = ()
     whole: bool = True
 
     @property
@@ -84,7 +85,7 @@ class Comparison:
 
     @property
     def answers_changed(self) -> int:
-        """How many answers changed although none of their scores did."""
+        """How many answers changed while all their scores stayed the same."""
         return sum(
             not pair.same_answer and bool(pair.before.said) and pair.before.scores == pair.after.scores
             for pair in self.pairing.pairs
@@ -93,27 +94,27 @@ class Comparison:
     @property
     def unscored(self) -> dict[str, int]:
         """Metric of the later run -> how many compared cases have a score in the earlier run only."""
-        lost: dict[str, set[tuple[str, str]]] = {}
+        unscored: dict[str, set[tuple[str, str]]] = {}
         for pair in self.pairing.pairs:
             before, after = pair.before.scores, pair.after
             for metric in self.after.testbeds[after.testbed].metrics:
                 if metric in before and metric not in after.scores and not corrects(metric):
-                    lost.setdefault(metric, set()).add((after.testbed, after.case))
-        return {metric: len(cases) for metric, cases in sorted(lost.items())}
+                    unscored.setdefault(metric, set()).add((after.testbed, after.case))
+        return {metric: len(cases) for metric, cases in sorted(unscored.items())}
 
     @property
-    def overall(self) -> tuple[Compared, ...]:
-        """The comparisons over all cases of a testbed."""
-        return tuple(each for each in self.compared if not each.slice)
+    def overall(self) -> tuple[MetricComparison, ...]:
+        """The results over all cases of a testbed, without cells."""
+        return tuple(each for each in self.results if not each.slice)
 
-    def is_primary(self, each: Compared) -> bool:
-        """Return whether it compares its testbed's primary metric."""
-        return self.after.testbeds[each.testbed].metrics[0] == each.metric
+    def is_primary(self, result: MetricComparison) -> bool:
+        """Return whether a result is of its testbed's primary metric."""
+        return self.after.testbeds[result.testbed].metrics[0] == result.metric
 
-    def cells_of(self, over: Compared) -> tuple[Compared, ...]:
-        """Return the cells of a comparison over all cases."""
+    def cells_of(self, over: MetricComparison) -> tuple[MetricComparison, ...]:
+        """Return the cells of a result over all cases."""
         row = over.testbed, over.metric, over.system
-        return tuple(each for each in self.compared if each.slice and (each.testbed, each.metric, each.system) == row)
+        return tuple(each for each in self.results if each.slice and (each.testbed, each.metric, each.system) == row)
 
 
 def compare(
@@ -125,35 +126,35 @@ def compare(
     whole: bool = True,
     all_cells: bool = True,
 ) -> Comparison:
-    """Return two runs side by side, without variants unless a facet of them forms the cells.
+    """Compare two runs. Variants are left out unless the facet "relation" or "variant" forms the cells.
 
     Args:
         before: the earlier run, such as a committed baseline.
         after: the later run.
-        axes: the two facets that form the cells; None chooses one that the cases have.
+        axes: the two facets that form the cells; None chooses a facet that the cases have.
         alpha: the accepted share of false alarms.
         whole: whether ``after`` has all cases of its testbeds; if not, missing cases do not count as removed.
         all_cells: whether to compare every metric in every cell, or only the primary metrics.
     """
     over_variants = RELATION in axes or VARIANT in axes
-    sides = (before.cases, after.cases) if over_variants else (before.originals, after.originals)
-    pairing = pair_up(*sides)
+    cases = (before.cases, after.cases) if over_variants else (before.originals, after.originals)
+    pairing = pair_up(*cases)
     if not whole:
-        pairing = replace(pairing, gone=())
+        pairing = replace(pairing, removed=())
     groups: dict[tuple[str, str], list[Pair]] = {}
     for pair in pairing.pairs:
         groups.setdefault((pair.after.testbed, pair.after.system), []).append(pair)
-    compared: list[Compared] = []
+    results: list[MetricComparison] = []
     for nodeid, testbed in after.testbeds.items():
-        for (of, system), pairs in groups.items():
-            for number, metric in enumerate(testbed.metrics if of == nodeid else ()):
+        for (testbed_of_pairs, system), pairs in groups.items():
+            for number, metric in enumerate(testbed.metrics if testbed_of_pairs == nodeid else ()):
                 info = after.metrics.get(metric)
-                whole_of_it = _compared(nodeid, metric, system, {}, pairs, info, alpha, 1)
-                if whole_of_it.found.n_pairs:
-                    compared.append(whole_of_it)
+                overall = _metric_comparison(nodeid, metric, system, {}, pairs, info, alpha, 1)
+                if overall.test.n_pairs:
+                    results.append(overall)
                     if all_cells or not number:
-                        compared += _cells(whole_of_it, pairs, _axes(pairs, axes), info, alpha)
-    return Comparison(before, after, pairing, tuple(compared), whole and set(before.testbeds) <= set(after.testbeds))
+                        results += _cells(overall, pairs, _axes(pairs, axes), info, alpha)
+    return Comparison(before, after, pairing, tuple(results), whole and set(before.testbeds) <= set(after.testbeds))
 
 
 def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:
@@ -162,26 +163,29 @@ def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:
 
 
 def measured_pairs(pairs: Sequence[Pair], metric: str) -> Sequence[Pair]:
-    """Return the pairs by which the metric is compared: `both_scored`, or `judged_pairs` of a corrected mean."""
+    """Return the pairs that a comparison of the metric tests: `both_scored`; `judged_pairs` for a corrected mean."""
     return judged_pairs(pairs, metric) if corrects(metric) else both_scored(pairs, metric)
 
 
-def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int = 1) -> Paired:
-    """Compare the metric over pairs from `measured_pairs`.
+def difference(
+    pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int = 1
+) -> PairedTest:
+    """Test whether a metric changed over pairs from `measured_pairs`.
 
-    A case under several settings counts once, with the mean over them. Cases that depend on each other in either run
-    form one unit, see `pytest_rageval.analysis.units`. ``cells`` is the number of comparisons decided together.
+    A case with several settings counts once, with its mean over the settings. Cases that depend on each other in one of
+    the runs form one unit, see `pytest_rageval.analysis.units`. ``cells`` is the number of comparisons that are decided
+    together.
     """
 
-    def test(of: Sequence[Pair]) -> Paired:
-        return _difference(of, metric, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
+    def test(tested: Sequence[Pair]) -> PairedTest:
+        return _difference(tested, metric, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
 
     if not corrects(metric):
         return test(pairs)
     return corrected_difference(pairs, metric, test, higher_is_better=higher_is_better, alpha=alpha / cells)
 
 
-def _difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int) -> Paired:
+def _difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int) -> PairedTest:
     settings: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
         ids = pair.before.testbed, pair.before.case, pair.after.testbed, pair.after.case
@@ -189,7 +193,7 @@ def _difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, a
     before = [_mean([pair.before.scores[metric] for pair in case]) for case in settings.values()]
     after = [_mean([pair.after.scores[metric] for pair in case]) for case in settings.values()]
     units = units_of_pairs([case[0] for case in settings.values()])
-    result = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
+    result = paired_test(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
     return replace(result, facet=units.facet)
 
 
@@ -205,7 +209,7 @@ def broken_of(pairs: Iterable[Pair], metric: str, *, higher_is_better: bool) -> 
     return tuple(pair for _, pair in worse)
 
 
-def _compared(
+def _metric_comparison(
     testbed: str,
     metric: str,
     system: str,
@@ -214,32 +218,32 @@ def _compared(
     info: MetricInfo | None,
     alpha: float,
     cells: int,
-) -> Compared:
-    better_up, of = (True, "answer") if info is None else (info.higher_is_better, info.of)
-    scored, compared = both_scored(pairs, metric), measured_pairs(pairs, metric)
-    test = difference(compared, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
-    broken = broken_of(scored, metric, higher_is_better=better_up)
-    fixed = broken_of(scored, metric, higher_is_better=not better_up)
+) -> MetricComparison:
+    higher_is_better, of = (True, "answer") if info is None else (info.higher_is_better, info.of)
+    scored, tested = both_scored(pairs, metric), measured_pairs(pairs, metric)
+    test = difference(tested, metric, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
+    broken = broken_of(scored, metric, higher_is_better=higher_is_better)
+    fixed = broken_of(scored, metric, higher_is_better=not higher_is_better)
     causes = causes_of(broken, of)
-    result = Compared(testbed, metric, system, where, len(compared), test, broken, fixed, causes, test.p_value)
+    result = MetricComparison(testbed, metric, system, where, len(tested), test, broken, fixed, causes, test.p_value)
     return replace(result, by_answer=n_by_answer(broken, of), of=of)
 
 
 def _cells(
-    over: Compared, pairs: Sequence[Pair], axes: tuple[str, str], info: MetricInfo | None, alpha: float
-) -> Iterator[Compared]:
-    """Yield the cells of a comparison, corrected over all of them; nothing if there is only one cell."""
+    over: MetricComparison, pairs: Sequence[Pair], axes: tuple[str, str], info: MetricInfo | None, alpha: float
+) -> Iterator[MetricComparison]:
+    """Yield the result of each cell, with p corrected over all cells; nothing if there is only one cell."""
     groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
     for pair in both_scored(pairs, corrects(over.metric) or over.metric):
         groups.setdefault(tuple(place_of(pair.after.facets, axis) for axis in axes), []).append(pair)
     if len(groups) < 2:
         return
     cells = [
-        _compared(over.testbed, over.metric, over.system, _slice(place, axes), group, info, alpha, len(groups))
+        _metric_comparison(over.testbed, over.metric, over.system, _slice(place, axes), group, info, alpha, len(groups))
         for place, group in sorted(groups.items(), key=lambda each: _order(each[0]))
     ]
-    cells = [each for each in cells if each.found.n_pairs]
-    p_values = [each.found.p_value for each in cells]
+    cells = [each for each in cells if each.test.n_pairs]
+    p_values = [each.test.p_value for each in cells]
     for each, p_holm in zip(cells, holm(p_values), strict=True):
         yield replace(each, p_holm=p_holm)
 
@@ -256,10 +260,10 @@ def _axes(pairs: Sequence[Pair], axes: tuple[str | None, str | None]) -> tuple[s
 
 
 def _slice(place: tuple[tuple[str, str], ...], axes: tuple[str, str]) -> dict[str, str]:
-    """Return a cell as facets; "-" for cases without these facets, because {} means all cases."""
+    """Return the facets of a cell; cases without these facets get "-", because {} means all cases."""
     facets: dict[str, str] = {}
     for axis, (over, value) in zip(axes, place, strict=True):
-        facets |= ({above(axis): over} if over != "-" else {}) | ({axis: value} if value != "-" else {})
+        facets |= ({parent_facet(axis): over} if over != "-" else {}) | ({axis: value} if value != "-" else {})
     return facets or dict.fromkeys(axes, "-")
 
 

@@ -1,4 +1,4 @@
-"""Compare corrected means (``people:METRIC``) of two runs, each by labels of its own answers."""
+"""Compare the corrected means (``people:METRIC``) of two runs."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist, fmean
 
-from pytest_rageval.analysis.baseline.measured import Measured
-from pytest_rageval.analysis.baseline.paired import Paired
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest
 from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.baseline.snapshot import Measured
 from pytest_rageval.analysis.baseline.units_of_pairs import units_of_pairs
-from pytest_rageval.analysis.corrected import FEWEST, corrected_mean, influences, standard_error
+from pytest_rageval.analysis.corrected_mean import FEWEST, corrected_mean, influences, standard_error
 from pytest_rageval.metrics.judges.people import corrects
 
 __all__ = ["corrected_difference", "judged_pairs", "too_few_labels"]
 
-Test = Callable[[Sequence[Pair]], Paired]
-"""Compares the scores of pairs."""
+Test = Callable[[Sequence[Pair]], PairedTest]
+"""A function that tests whether the scores of pairs changed."""
 
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
-    """One run: the pseudo-value of each case, the standard error of their mean, and the number of labels."""
+class _PseudoValues:
+    """The pseudo-values of one run.
+
+    Attributes:
+        values: the pseudo-value of each case, see `corrected_difference`.
+        error: the standard error of their mean.
+        n: number of labelled cases.
+    """
 
     values: tuple[float, ...]
     error: float
@@ -32,9 +38,9 @@ class _Side:
 
 
 def judged_pairs(pairs: Sequence[Pair], metric: str) -> list[Pair]:
-    """Return the pairs by which ``people:METRIC`` is compared: those with a value of METRIC in both runs.
+    """Return the pairs that a comparison of ``people:METRIC`` tests: those with a value of METRIC in both runs.
 
-    There are none if too few answers of either run are labelled.
+    Return none if one of the runs has too few labelled answers.
     """
     judged = corrects(metric)
     both = [pair for pair in pairs if judged in pair.before.scores and judged in pair.after.scores]
@@ -42,7 +48,7 @@ def judged_pairs(pairs: Sequence[Pair], metric: str) -> list[Pair]:
 
 
 def too_few_labels(pairs: Sequence[Pair], metric: str) -> str:
-    """Return why the corrected means of two runs cannot be compared, or ""."""
+    """Return why two runs have too few labels to compare their corrected means; "" if they have enough."""
     for run, is_before in (("the baseline", True), ("this run", False)):
         labelled = [pair for pair in pairs if metric in (pair.before if is_before else pair.after).scores]
         n = units_of_pairs(labelled).n if labelled else 0
@@ -53,21 +59,22 @@ def too_few_labels(pairs: Sequence[Pair], metric: str) -> str:
 
 def corrected_difference(
     pairs: Sequence[Pair], metric: str, test: Test, *, higher_is_better: bool, alpha: float
-) -> Paired:
-    """Compare a corrected mean over pairs from `judged_pairs`.
+) -> PairedTest:
+    """Test whether the corrected mean changed, over pairs from `judged_pairs`.
 
-    Each case has a pseudo-value in each run: the run's corrected mean plus K times the influence of the case on it, see
-    `corrected.influences`, over K cases. Their mean is the corrected mean, and they vary as it does: a label, of which
-    there are few, moves it by more than a judge's value. They are tested as other values are. A few labels often
-    contain no error of the judge, so no p is below that of Student's test with the standard errors of both means, which
-    allow for unseen errors (see `corrected_mean`).
+    Each case gets a pseudo-value in each run: the run's corrected mean plus K times the influence of the case on that
+    mean (see `corrected_mean.influences`), with K cases. Their mean is the corrected mean and varies as much: a
+    labelled case moves it by more than a case that only the judge scored. The paired test runs on the pseudo-values.
+
+    A few labels often contain no error of the judge, which makes the paired test too optimistic. Each p is therefore at
+    least the p of Student's test with the standard errors of both means; these allow for unseen errors.
 
     Args:
         pairs: the cases in both runs.
         metric: ``people:METRIC``.
-        test: compares the pseudo-values.
+        test: the paired test that runs on the pseudo-values.
         higher_is_better: whether a lower value is worse.
-        alpha: level of the test, which decides the least drop.
+        alpha: level of the test; the smallest detectable drop depends on it.
 
     Sources: J. W. Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29 (1958),
     the pseudo-values; D. L. Wallace, "Bounds on normal approximations to Student's and the chi-square distributions",
@@ -77,28 +84,28 @@ def corrected_difference(
         return test(())
     cases = _cases(pairs, metric)
     before, after = ([case[at] for case in cases] for at in (0, 1))
-    was, now = _side(before, metric), _side(after, metric)
-    found = test(
+    was, now = _pseudo_values(before, metric), _pseudo_values(after, metric)
+    result = test(
         [
             Pair(replace(one, scores={metric: first}), replace(other, scores={metric: second}))
             for one, other, first, second in zip(before, after, was.values, now.values, strict=True)
         ]
     )
     error = math.hypot(was.error, now.error)
-    worse = (found.delta or 0.0) * (-1 if higher_is_better else 1)
+    worse = (result.delta or 0.0) * (-1 if higher_is_better else 1)
     tail = _tail(worse / error, min(was.n, now.n) - 1)
-    found = replace(
-        found,
-        p_worse=max(found.p_worse or 0.0, tail),
-        p_value=max(found.p_value or 0.0, 2 * min(tail, 1 - tail)),
+    result = replace(
+        result,
+        p_worse=max(result.p_worse or 0.0, tail),
+        p_value=max(result.p_value or 0.0, 2 * min(tail, 1 - tail)),
         changing=1.0,
-        step=error * math.sqrt(found.n_units),
+        step=error * math.sqrt(result.n_units),
     )
-    return found.at_level(alpha)
+    return result.at_level(alpha)
 
 
 def _cases(pairs: Sequence[Pair], metric: str) -> list[tuple[Measured, Measured]]:
-    """Return each case in both runs once, with the means of its scores over its settings."""
+    """Return each case as (before, after), with its scores averaged over its settings."""
     cases: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
         key = pair.before.testbed, pair.before.case, pair.after.testbed, pair.after.case
@@ -115,18 +122,18 @@ def _mean(settings: Sequence[Measured], metric: str) -> Measured:
     return replace(settings[0], scores={name: fmean(each) for name, each in values.items() if each})
 
 
-def _side(cases: Sequence[Measured], metric: str) -> _Side:
+def _pseudo_values(cases: Sequence[Measured], metric: str) -> _PseudoValues:
     judged = corrects(metric)
     labelled, others = ([case for case in cases if (metric in case.scores) is is_in] for is_in in (True, False))
-    people, its = ([case.scores[name] for case in labelled] for name in (metric, judged))
+    people, judge = ([case.scores[name] for case in labelled] for name in (metric, judged))
     rest = [case.scores[judged] for case in others]
-    weight = (corrected_mean(people, its, rest).weight or 0.0) if rest else 0.0
-    errors = [person - weight * value for person, value in zip(people, its, strict=True)]
+    weight = (corrected_mean(people, judge, rest).weight or 0.0) if rest else 0.0
+    errors = [person - weight * value for person, value in zip(people, judge, strict=True)]
     mean = fmean(errors) + (weight * fmean(rest) if rest else 0.0)
-    moves = influences(people, its, rest, weight)
+    moves = influences(people, judge, rest, weight)
     by_case = dict(zip(map(id, (*labelled, *others)), moves, strict=True))
     values = tuple(mean + len(cases) * by_case[id(case)] for case in cases)
-    return _Side(values, standard_error(errors, rest, weight), len(labelled))
+    return _PseudoValues(values, standard_error(errors, rest, weight), len(labelled))
 
 
 def _tail(t: float, df: int) -> float:

@@ -1,4 +1,4 @@
-"""Find the cause of a broken case: retrieval (evidence lost) or generation (evidence there)."""
+"""Find the cause of a broken case: retrieval lost the evidence, or generation failed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.baseline.snapshot import Measured
 from pytest_rageval.model.facets import ABILITIES
 
 __all__ = ["CAUSES", "Cause", "cause_of", "cause_text", "causes_of", "n_by_answer"]
@@ -18,14 +18,14 @@ CAUSES: tuple[Cause, ...] = ("retrieval", "generation", "both", "unknown")
 
 
 def cause_of(pair: Pair, of: str = "answer") -> Cause:
-    """Return the cause of a broken case, from the share of the evidence that the system had before and has now.
+    """Return the cause of a broken case, from the share of the evidence that the system received before and now.
 
     ``of`` is the `MetricInfo.of` of the metric that broke. For a metric of "retrieval" the cause is always retrieval:
     all evidence may be retrieved, but lower in the ranking. For other metrics:
 
     - Some evidence before, none now: retrieval.
     - As much evidence as before, or all of it: generation.
-    - Some evidence now, more before: both.
+    - Some evidence now, but more before: both.
     - No evidence in either run, or an unknown share: unknown. But if the testbed of an ability withholds all evidence,
       the system got the same passages and had to notice: generation.
 
@@ -58,7 +58,7 @@ def causes_of(broken: Iterable[Pair], of: str = "answer") -> dict[Cause, int]:
 
 
 def n_by_answer(broken: Iterable[Pair], of: str = "answer") -> int:
-    """Return for how many broken cases the cause follows from the gold answer alone, because labels are missing."""
+    """Return the number of broken cases whose cause follows from the gold answer, because labels are missing."""
     return sum(_is_by_answer(pair, of) for pair in broken)
 
 

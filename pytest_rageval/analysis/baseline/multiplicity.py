@@ -1,4 +1,4 @@
-"""Adjust the p-values of several tests by Holm's procedure, also without tests that cannot be significant.
+"""Adjust the p-values of several tests by Holm's procedure and Tarone's exclusion.
 
 Sources: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
 (1979); R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990).
@@ -15,7 +15,7 @@ __all__ = ["alpha_of", "holm", "holm_attainable"]
 
 
 def alpha_of(text: str, where: str) -> float:
-    """Parse a level, a share of false alarms above 0 and below 0.5.
+    """Parse a significance level: an accepted share of false alarms, above 0 and below 0.5.
 
     Raises:
         SettingError: the text is not a level.
@@ -30,29 +30,29 @@ def alpha_of(text: str, where: str) -> float:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return adjusted p-values: any false alarm among those of at most alpha has at most the chance alpha.
+    """Return adjusted p-values. Calling those <= alpha significant gives any false alarm at most the chance alpha.
 
     Formula: the k-th smallest of m p-values times (m - k + 1), and at least the adjusted value of the smaller ones.
 
     Args:
-        p_values: in 0..1; None is a test that could not be made: it stays None and does not count in m.
+        p_values: in 0..1; None for a test that could not be made, which stays None and does not count in m.
 
     Returns:
         One for each p-value, in the same order, at most 1 and never below the raw one.
     """
     order = _ascending(p_values)
     adjusted = list(p_values)
-    least = 0.0
+    highest = 0.0
     for rank, (p, at) in enumerate(order):
-        adjusted[at] = least = max(least, min(1.0, p * (len(order) - rank)))
+        adjusted[at] = highest = max(highest, min(1.0, p * (len(order) - rank)))
     return adjusted
 
 
 def holm_attainable(p_values: Sequence[float], smallest: Sequence[float], alpha: float) -> list[float]:
     """Return Holm's adjusted p-values over the tests that can reach their level; the others get 1.
 
-    With k tests left, one whose smallest possible p is above alpha / k can never be significant, so it costs the
-    others nothing (Tarone's exclusion). k is the smallest number for which at most k tests are left.
+    A test whose smallest possible p is above alpha / k can never be significant, so it is excluded and does not raise
+    the p of the others (Tarone's exclusion). k is the smallest number for which at most k tests remain.
 
     Args:
         p_values: in 0..1.

@@ -1,10 +1,11 @@
-"""Power of a paired test, its smallest detectable drop, and the cases that a drop needs.
+"""Compute the power of a paired test, its smallest detectable drop, and the cases needed.
 
-The model: a share of the pairs changes by chance, as many up as down, and a drop makes more of them go down, all by the
-same step. The test is the exact one-sided sign test of the changed pairs; for 0/1 values (step 1) it is McNemar's. For
-graded values the step is the drop of a case that loses its whole value, and changes count by their squares in steps: a
-drop that is spread over more cases is easier to find. At 0.05 the test needs five changes if all are for the worse, so
-the smallest detectable drop is never below that.
+The model: a share of the pairs changes by chance, as many up as down. A drop makes more pairs go down, all by the same
+step. The test is the exact one-sided sign test of the changed pairs; for 0/1 values (step 1) it is McNemar's test.
+
+For graded values the step is the drop of a case that loses its whole value, and a change counts by its square in steps,
+because a drop that is spread over more cases is easier to find. At level 0.05 the test needs five changes if all are
+for the worse, so the smallest detectable drop is never below five changes.
 
 Sources: R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43
 (1987); Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
@@ -25,12 +26,12 @@ __all__ = ["POWER", "at_least", "cases_needed", "chance_share", "least_drop", "p
 POWER = 0.8
 """The chance with which a test should find a drop."""
 
-MANY = 40  # pairs that change by chance; from here on the normal approximation is as good
-ALL = 2 * MANY  # the same for all changed pairs
-CLOSE = 1e-4  # accepted distance to the target power
-STEPS = 60  # limit of the search for a drop
-NOTHING = 1e-9  # probabilities below this are ignored
-MOST = 10_000_000  # highest number of cases of a plan
+MIN_CHANCE_CHANGES = 40  # pairs that change by chance; from here on the normal approximation is accurate enough
+MIN_CHANGES = 2 * MIN_CHANCE_CHANGES  # changed pairs in all; from here on the approximation is accurate enough, too
+TOLERANCE = 1e-4  # accepted distance to the target power
+MAX_STEPS = 60  # limit of the search for a drop
+NEGLIGIBLE = 1e-9  # probabilities below this are ignored
+MAX_CASES = 10_000_000  # highest number of cases of a plan
 
 _NORMAL = NormalDist()
 
@@ -38,14 +39,14 @@ _NORMAL = NormalDist()
 def chance_share(changes: Sequence[float], n: int) -> float:
     """Return the share of units that change by chance, estimated from two runs.
 
-    Chance moves as many units up as down, and a drop moves units down only. The rarer direction therefore shows the
-    chance, and a drop does not raise the estimate. Two more changes in each direction allow for unobserved changes.
+    Chance moves as many units up as down, and a drop only moves units down. The estimate therefore uses the rarer
+    direction, so that a drop does not raise it. Two more changes in each direction allow for unobserved changes.
 
-    Formula: 2 (min(worse, better) + 2) / (n + 4), at most 1, where worse and better are the numbers of units that
+    Formula: 2 (min(worse, better) + 2) / (n + 4), at most 1; worse and better are the numbers of units that
     changed by one step; changes of other sizes count by their squares.
 
     Args:
-        changes: change of each unit in steps, positive for the worse; units without a change may be missing.
+        changes: change of each unit in steps, positive if it became worse; units without a change may be left out.
         n: number of units.
     """
     worse, better = (math.fsum(change * change for change in changes if change * sign > 0) for sign in (1, -1))
@@ -53,9 +54,10 @@ def chance_share(changes: Sequence[float], n: int) -> float:
 
 
 def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> float:
-    """Return the chance that the one-sided test of ``n`` pairs finds a true drop; step 1.
+    """Return the chance that the one-sided test of ``n`` pairs finds a true drop, with step 1.
 
-    Exact below 40 pairs that change by chance; else Connor's normal approximation, corrected for continuity.
+    The result is exact below 40 pairs that change by chance. From 40 on it is Connor's normal approximation with
+    continuity correction.
 
     Args:
         n: pairs.
@@ -64,7 +66,7 @@ def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> fl
         alpha: level of the test.
     """
     total = min(1.0, changing + drop)
-    if n * changing < MANY and n * total < ALL:
+    if n * changing < MIN_CHANCE_CHANGES and n * total < MIN_CHANGES:
         return _exact(n, total, drop, alpha)
     spread = math.sqrt(n * max(total - drop * drop, 1e-12))
     return _NORMAL.cdf((n * drop - 1 - _NORMAL.inv_cdf(1 - alpha) * math.sqrt(n * total)) / spread)
@@ -73,11 +75,11 @@ def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> fl
 def least_drop(
     n: int, *, changing: float, step: float = 1.0, alpha: float = 0.05, power: float = POWER
 ) -> float | None:
-    """Return the smallest detectable drop, above 0 and at most 1: ``n`` pairs find it with this power; else None.
+    """Return the smallest drop that ``n`` pairs find with this power, above 0 and at most 1; None if there is none.
 
     Args:
         n: pairs.
-        changing: share of pairs that change by chance, in 0..1, as `chance_share` estimates it.
+        changing: share of pairs that change by chance, in 0..1, see `chance_share`.
         step: change of a changed pair, above 0 and at most 1.
         alpha: level of the one-sided test.
         power: the chance to find the drop, in 0..1.
@@ -89,7 +91,9 @@ def least_drop(
 def cases_needed(
     drop: float, *, changing: float, step: float = 1.0, alpha: float = 0.05, power: float = POWER
 ) -> int | None:
-    """Return the smallest number of cases that find ``drop`` with this power; the arguments are `least_drop`'s.
+    """Return the smallest number of cases that find ``drop`` with this power.
+
+    The other arguments have the same meaning as in `least_drop`.
 
     Returns:
         The number; None if ten million are too few, or if the drop is above the step.
@@ -102,11 +106,14 @@ def cases_needed(
         return power_of(n, share, changing=changing, alpha=alpha) >= power
 
     total = min(1.0, changing + share)
-    many = math.ceil(min(MANY / max(changing, 1 / MOST), ALL / total))
-    fewest = bisect_left(range(many), True, key=lambda n: _tail(_unanimous(alpha), n, (total + share) / 2) >= power)
-    exact = next(filter(is_found, range(fewest, many)), None)  # power does not rise steadily: try each number
-    n = exact or bisect_left(range(MOST), True, lo=many, key=is_found)
-    return n if n < MOST else None
+    n_approximate = math.ceil(min(MIN_CHANCE_CHANGES / max(changing, 1 / MAX_CASES), MIN_CHANGES / total))
+    fewest = bisect_left(
+        range(n_approximate), True, key=lambda n: _tail(_unanimous(alpha), n, (total + share) / 2) >= power
+    )
+    # Power can fall as n rises, so each number is tried.
+    exact = next(filter(is_found, range(fewest, n_approximate)), None)
+    n = exact or bisect_left(range(MAX_CASES), True, lo=n_approximate, key=is_found)
+    return n if n < MAX_CASES else None
 
 
 def at_least(successes: int, n: int) -> float:
@@ -142,8 +149,8 @@ def _least_share(n: int, changing: float, alpha: float, power: float) -> float |
             return None
         low, below, high = high, above, min(1.0, 1.2 * high)
     side, excess = 0, above
-    for _ in range(STEPS):
-        if excess < CLOSE:
+    for _ in range(MAX_STEPS):
+        if excess < TOLERANCE:
             break
         middle = (low * above - high * below) / (above - below)
         gap = power_of(n, middle, changing=changing, alpha=alpha) - power
@@ -171,7 +178,7 @@ def _exact(n: int, total: float, drop: float, alpha: float) -> float:
         sum(
             chance * _tail(_critical(changed, alpha), changed, down)
             for changed, chance in enumerate(_binomial(n, total))
-            if chance > NOTHING
+            if chance > NEGLIGIBLE
         ),
     )
 
@@ -189,6 +196,6 @@ def _binomial(n: int, share: float) -> Iterator[float]:
     chance, odds = (1 - share) ** n, share / (1 - share)
     for successes in range(n + 1):
         yield chance
-        if successes > n * share and chance < NOTHING:
+        if successes > n * share and chance < NEGLIGIBLE:
             return
         chance *= odds * (n - successes) / (successes + 1)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from pytest_rageval.analysis.baseline.comparable import CaseFates
 from pytest_rageval.analysis.baseline.comparison import both_scored, broken_of, difference, measured_pairs
 from pytest_rageval.analysis.baseline.corrected_pairs import too_few_labels
-from pytest_rageval.analysis.baseline.family import Adjusted, adjusted
-from pytest_rageval.analysis.baseline.paired import Paired
+from pytest_rageval.analysis.baseline.family import AdjustedP, adjust_family
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.gates import LOWER, Gate
 from pytest_rageval.metrics.judges.people import corrects
@@ -113,7 +113,7 @@ class Regression:
     """The result of a baseline comparison.
 
     Attributes:
-        found: the result of the paired test, with the smallest detectable drop at the adjusted level.
+        test: the result of the paired test, with the smallest detectable drop at the adjusted level.
         p_value: the one-sided p of a drop, adjusted for its family; None without pairs.
         verdict: "worse" if the drop is beyond the tolerance and significant, "inconclusive" if it is beyond the
             tolerance and not significant, "not_comparable" if the baseline holds too little to compare with.
@@ -122,7 +122,7 @@ class Regression:
         of: what the metric measures, as `MetricInfo.of`.
     """
 
-    found: Paired
+    test: PairedTest
     p_value: float | None
     verdict: Verdict
     broken: tuple[Pair, ...] = ()
@@ -142,10 +142,10 @@ def regressions(comparisons: Sequence[BaselineComparison], alpha: float) -> list
     """
     hypotheses = {each.hypothesis: each for each in comparisons if each.compared}
     tests = [_difference(each, alpha, len(hypotheses)) for each in hypotheses.values()]
-    decided = dict(zip(hypotheses, zip(tests, adjusted(tests, alpha), strict=True), strict=True))
+    decided = dict(zip(hypotheses, zip(tests, adjust_family(tests, alpha), strict=True), strict=True))
     results: list[Regression] = []
     for each in comparisons:
-        test, family = decided.get(each.hypothesis) or (_difference(each, alpha, 1), Adjusted(None, alpha))
+        test, family = decided.get(each.hypothesis) or (_difference(each, alpha, 1), AdjustedP(None, alpha))
         broken = broken_of(each.pairs, each.gate.metric, higher_is_better=each.higher_is_better)
         p_value, n = family.p_value, max(1, len(tests))
         verdict = _verdict(each.gate, test, p_value, alpha)
@@ -158,12 +158,12 @@ def not_comparable(comparison: BaselineComparison, alpha: float) -> Regression:
     return Regression(_difference(comparison, alpha, 1), None, "not_comparable")
 
 
-def _difference(each: BaselineComparison, alpha: float, family: int) -> Paired:
+def _difference(each: BaselineComparison, alpha: float, family: int) -> PairedTest:
     up = each.higher_is_better
     return difference(each.compared, each.gate.metric, higher_is_better=up, alpha=alpha, cells=family)
 
 
-def _verdict(gate: Gate, test: Paired, p_value: float | None, alpha: float) -> Verdict:
+def _verdict(gate: Gate, test: PairedTest, p_value: float | None, alpha: float) -> Verdict:
     if test.delta is None or p_value is None:
         return "inconclusive"
     if gate.holds(test.delta):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
+from pytest_rageval.analysis.baseline.comparison import Comparison, MetricComparison
 from pytest_rageval.analysis.baseline.power import cases_needed
 
 __all__ = ["Sensitivity", "sensitivity_of"]
@@ -15,18 +15,24 @@ class Sensitivity:
     """The drop that a testbed's primary metric can find under a system.
 
     Attributes:
-        compared: the metric over all cases; its ``found`` has their number and their smallest detectable drop.
+        comparison: the metric over all cases; its ``test`` has their number and their smallest detectable drop.
         needed: number of cases that find the drop with 80 % power; None if no number does.
     """
 
-    compared: Compared
+    comparison: MetricComparison
     needed: int | None
 
 
 def sensitivity_of(comparison: Comparison, drop: float, *, alpha: float) -> list[Sensitivity]:
-    """Return how many cases each primary metric needs to find a drop in 0..1, if scores change as in these runs."""
+    """Return the number of cases that each primary metric needs to find a drop, if scores change as in these runs.
+
+    Args:
+        comparison: the two runs.
+        drop: the drop to find, in 0..1.
+        alpha: level of the one-sided test.
+    """
     return [
-        Sensitivity(each, cases_needed(drop, changing=each.found.changing, step=each.found.step, alpha=alpha))
+        Sensitivity(each, cases_needed(drop, changing=each.test.changing, step=each.test.step, alpha=alpha))
         for each in comparison.overall
         if comparison.is_primary(each)
     ]

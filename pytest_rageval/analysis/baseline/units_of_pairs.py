@@ -1,4 +1,4 @@
-"""The independent units of the cases of two runs."""
+"""Find the independent units of cases that are compared in two runs."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ __all__ = ["units_of_pairs"]
 
 
 def units_of_pairs(pairs: Sequence[Pair]) -> Units:
-    """Return the units of cases, one pair each; fast if there are no dialogues or clusters."""
-    sides = [(pair.after, pair.before) for pair in pairs]
-    if not any(DIALOGUE in case.facets or case.cluster in case.facets for each in sides for case in each):
-        ids = [("", "after", after.system, after.case) for after, _ in sides]
-        if len(set(ids)) == len({(before.system, before.case) for _, before in sides}) == len(ids):
+    """Return the unit of each pair. Without dialogues and clusters a fast path is used."""
+    runs = [(pair.after, pair.before) for pair in pairs]
+    if not any(DIALOGUE in case.facets or case.cluster in case.facets for each in runs for case in each):
+        ids = [("", "after", after.system, after.case) for after, _ in runs]
+        if len(set(ids)) == len({(before.system, before.case) for _, before in runs}) == len(ids):
             return Units(tuple(ids), len(ids), "")
     return units_of([_links(pair) for pair in pairs])
 
 
 def _links(pair: Pair) -> list[Link]:
-    """Return the links of a case in both runs; the link of its case in the later run comes first."""
+    """Return the links of a case in both runs, those of the later run first."""
     return [
-        (kind, side, *rest)
-        for side, case in (("after", pair.after), ("before", pair.before))
+        (kind, run, *rest)
+        for run, case in (("after", pair.after), ("before", pair.before))
         for kind, *rest in links_of(case.case, case.system, case.facets, case.cluster)
     ]

@@ -1,1 +1,1 @@
-"""Gates against outcomes: measured, then decided together."""
+"""Decide gates: measure them on outcomes, then decide all of them together."""

@@ -1,41 +1,41 @@
-"""Fail gates over the scores of a judge that is biased for a system."""
+"""Fail gates on scores of a judge that is biased for a system."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_rageval.analysis.decisions.verdicts import GateResult, Undecided
+from pytest_rageval.analysis.decisions.verdicts import GateResult, MeasuredGate
 from pytest_rageval.metrics.judges.people import PEOPLE
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["fail_biased"]
 
-Difference = tuple[str, float, int]
+Bias = tuple[str, float, int]
 """The judge's name, its mean minus people's, and the number of labels."""
 
 
 def fail_biased(
-    gate: GateResult | Undecided, biased: Mapping[str, Difference], outcomes: Sequence[Outcome]
-) -> GateResult | Undecided:
-    """Return a measured gate whose cells of biased systems fail.
+    gate: GateResult | MeasuredGate, biased: Mapping[str, Bias], outcomes: Sequence[Outcome]
+) -> GateResult | MeasuredGate:
+    """Return the gate; its cells whose system has a biased judge fail.
 
     Args:
-        gate: the measured gate, on scores of the judge.
-        biased: system -> by how much its judge is biased.
+        gate: the measured gate, on a metric of the judge.
+        biased: system -> the bias of its judge.
         outcomes: the outcomes in the gate's scope.
     """
     if isinstance(gate, GateResult):
         return gate
     systems = {outcome.system for outcome in outcomes}
-    only = next(iter(systems)) if len(systems) == 1 else ""
-    biases = [biased.get((cell.slice or {}).get("system", only)) for cell in gate.cells]
+    only_system = next(iter(systems)) if len(systems) == 1 else ""
+    biases = [biased.get((cell.slice or {}).get("system", only_system)) for cell in gate.cells]
     cells = [cell if bias is None else _failed(cell, bias) for cell, bias in zip(gate.cells, biases, strict=True)]
-    kept = [None if cell.bias else each for cell, each in zip(cells, gate.comparisons, strict=True)]
-    return replace(gate, cells=tuple(cells), comparisons=tuple(kept))
+    comparisons = [None if cell.bias else each for cell, each in zip(cells, gate.comparisons, strict=True)]
+    return replace(gate, cells=tuple(cells), comparisons=tuple(comparisons))
 
 
-def _failed(cell: GateResult, bias: Difference) -> GateResult:
+def _failed(cell: GateResult, bias: Bias) -> GateResult:
     if cell.status == "skipped":
         return cell
     judge, difference, n = bias

@@ -1,4 +1,4 @@
-"""Measure gates on outcomes: does each bound hold, on how many cases, what is undecided."""
+"""Measure gates on outcomes: does each bound hold, on how many cases, what is unknown."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Literal
 
 from pytest_rageval.analysis.baseline.comparable import MIN_COMPARED
 from pytest_rageval.analysis.baseline.regression import Against, BaselineComparison, Regression, not_comparable
-from pytest_rageval.analysis.baseline.stale import stale_text
+from pytest_rageval.analysis.baseline.stale_labels import stale_text
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.corrected_cases import LabelsUsed
-from pytest_rageval.analysis.decisions.unscored import (
+from pytest_rageval.analysis.decisions.unscored_reasons import (
     TOO_FEW_LABELS,
     n_lost,
     nothing_scored,
@@ -25,11 +25,11 @@ from pytest_rageval.analysis.decisions.unscored import (
 )
 from pytest_rageval.analysis.decisions.worst_cases import Flaws, flaws_of, worst_of
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.matrix import present
+from pytest_rageval.analysis.matrix import has_facet
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
-from pytest_rageval.model.facets import ANY, KNEW, above, in_slice, place_of, place_text
+from pytest_rageval.analysis.usage import LATENCY, all_replayed, outcomes_with_answer
+from pytest_rageval.model.facets import ANY, KNEW, in_slice, parent_facet, place_of, place_text
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
     "DESELECTED",
     "NOT_DECIDED",
     "GateResult",
-    "Undecided",
+    "MeasuredGate",
     "measure",
     "size_of",
 ]
@@ -46,6 +46,7 @@ SESSION = "session"
 """The scope of a gate over all testbeds."""
 
 DESELECTED = "all its cases were deselected"
+"""Reason of a gate that is skipped because none of its cases is selected."""
 
 NOT_DECIDED = "not decided: "
 """Prefix of the reason of a gate that is skipped because only a part of its cases is selected."""
@@ -70,17 +71,17 @@ class GateResult:
         unscored: reason -> number of answers of the slice without a value, the most frequent first; "not_applicable"
             does not count.
         ci95: the value's 95 % interval, for metrics and error_rate.
-        slice: the gate's slice; for ``facet=*`` the deciding cell: the worst of the judged cells.
+        slice: the gate's slice; for ``facet=*`` the deciding cell, which is the worst of the judged cells.
         reason: one sentence for a gate that failed or was skipped.
         worst: for a failed gate, up to five case ids with their values, the worst first.
-        cells: each cell of a ``facet=*`` gate, as a result of its own.
+        cells: the results of the cells of a ``facet=*`` gate.
         n_cases: number of cases behind ``n`` if cases were repeated; else None.
-        flaws: for a gate that failed over repeated cases, which of them always miss and which flip.
-        regression: for a baseline gate, the result of its comparison; for ``facet=*`` that of the deciding cell.
+        flaws: for a gate that failed over repeated cases, which cases miss in every repeat and which flip.
+        regression: for a baseline gate, the result of its comparison (of the deciding cell for ``facet=*``).
         n_units: number of independent units of its cases, if fewer; else None.
         unit: the facet that joins its cases to units; "" if there is none.
         labels: the labels that corrected the value, for ``people:METRIC``.
-        bias: why the gate fails although its value may hold: the judge is biased; "" if not.
+        bias: the reason if the gate fails because its judge is biased; "" if not.
     """
 
     gate: Gate
@@ -110,17 +111,17 @@ class GateResult:
 
     @property
     def own_slice(self) -> dict[str, str]:
-        """The deciding cell, by the facets that the gate leaves open."""
+        """The deciding cell: its values of the facets for which the gate has ``*`` or nothing."""
         return {name: value for name, value in (self.slice or {}).items() if self.gate.slice.get(name, ANY) == ANY}
 
     @property
     def bare_reason(self) -> str:
         """The reason without its cause, which follows a colon and may quote data."""
-        reason, own = self.reason or "", self.own_slice
+        reason, cell = self.reason or "", self.own_slice
         if reason.startswith(NOT_DECIDED):
             return reason
-        what, at, _ = reason.partition(f" at {place_text(own)}" if own else ": ")
-        return what + at if own and at and ": " not in what else reason.partition(": ")[0]
+        problem, at, _ = reason.partition(f" at {place_text(cell)}" if cell else ": ")
+        return problem + at if cell and at and ": " not in problem else reason.partition(": ")[0]
 
     @property
     def regressed(self) -> bool:
@@ -129,7 +130,7 @@ class GateResult:
 
     @property
     def not_comparable(self) -> bool:
-        """Whether the baseline holds too few cases to compare the gate, or its deciding cell, with."""
+        """Whether the baseline has too few cases to compare the gate, or its deciding cell."""
         return self.regression is not None and self.regression.verdict == "not_comparable"
 
     @property
@@ -140,14 +141,14 @@ class GateResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Undecided:
+class MeasuredGate:
     """A gate with measured cells, whose baseline comparisons are decided together with other gates.
 
     Attributes:
         gate: the gate.
         scope: name of the testbed, or "session".
         cells: its cells; the gate itself if it has no ``facet=*``.
-        comparisons: the baseline comparison of each cell; None for a cell without one.
+        comparisons: the baseline comparison of each cell; None for a cell that is not compared.
     """
 
     gate: Gate
@@ -164,7 +165,7 @@ def measure(
     unasked: int = 0,
     against: Against | None = None,
     least: float = MIN_COMPARED,
-) -> GateResult | Undecided:
+) -> GateResult | MeasuredGate:
     """Return the measured cells of ``gate``, or its result if nothing can be measured.
 
     Args:
@@ -175,8 +176,8 @@ def measure(
         unasked: number of selected cases in scope that never finished; above 0 the gate is skipped, because a part of
             its cases must not decide it.
         against: what a baseline gate compares with; None skips such a gate, because the run becomes the baseline.
-        least: smallest share of the answers with a value, of all to which its metric applies, that an absolute gate
-            needs to hold.
+        least: smallest share of answers with a value that a gate with a fixed bound needs to hold, out of the answers
+            to which its metric applies.
     """
     covered = [outcome for outcome in outcomes if in_slice(outcome.facets, gate.slice)]
     if unasked:
@@ -196,7 +197,7 @@ def measure(
     cell_groups = list(_by_cell(gate, free, covered, lost)) if free else [(gate, covered)]
     cells = [_cell(each, scope, group, metrics, least) for each, group in cell_groups]
     if not gate.baseline or against is None:
-        return Undecided(gate, scope, tuple(cells), (None,) * len(cells))
+        return MeasuredGate(gate, scope, tuple(cells), (None,) * len(cells))
     return _compared(gate, scope, cells, [group for _, group in cell_groups], against, outcomes)
 
 
@@ -207,7 +208,7 @@ def _compared(
     groups: Sequence[Sequence[Outcome]],
     against: Against,
     outcomes: Sequence[Outcome],
-) -> Undecided:
+) -> MeasuredGate:
     """Return the cells of a baseline gate with their comparisons; a cell that is not comparable fails."""
     compared: list[GateResult] = []
     comparisons: list[BaselineComparison | None] = []
@@ -222,7 +223,7 @@ def _compared(
         else:
             compared.append(cell)
             comparisons.append(comparison)
-    return Undecided(gate, scope, tuple(compared), tuple(comparisons))
+    return MeasuredGate(gate, scope, tuple(compared), tuple(comparisons))
 
 
 def _by_cell(
@@ -230,8 +231,8 @@ def _by_cell(
 ) -> Iterator[tuple[Gate, list[Outcome]]]:
     """Yield the gate over each cell of its free facets, with the cell's outcomes.
 
-    A cell that only the baseline has (by the facets of its ``lost`` cases) has no outcomes. As in a matrix, values with
-    the same name under different parents are separate cells; only such cells name their parent.
+    A cell that only the baseline has, known from the facets of the ``lost`` cases, has no outcomes. Values with the
+    same name under different parents are separate cells, as in a matrix; only such cells name their parent.
     """
     groups: dict[tuple[tuple[str, str], ...], list[Outcome]] = {}
     for outcome in covered:
@@ -240,13 +241,15 @@ def _by_cell(
     for places, n in n_lost_cases.items():
         if n >= gate.min_n:
             groups.setdefault(places, [])
-    alike = Counter(tuple(value for _, value in places) for places in groups)
-    grouped = {name for name in free if present(above(name), covered)}
+    n_alike = Counter(tuple(value for _, value in places) for places in groups)
+    with_parent = {name for name in free if has_facet(parent_facet(name), covered)}
     for places, group in sorted(groups.items()):
-        own = {name: value for name, (_, value) in zip(free, places, strict=True)}
-        over = {above(name): value for name, (value, _) in zip(free, places, strict=True) if name in grouped}
-        names = over if alike[tuple(own.values())] > 1 else {}
-        yield replace(gate, slice={**names, **gate.slice, **own}), group
+        values = {name: value for name, (_, value) in zip(free, places, strict=True)}
+        parents = {
+            parent_facet(name): value for name, (value, _) in zip(free, places, strict=True) if name in with_parent
+        }
+        shown_parents = parents if n_alike[tuple(values.values())] > 1 else {}
+        yield replace(gate, slice={**shown_parents, **gate.slice, **values}), group
 
 
 def _cell(
@@ -263,14 +266,14 @@ def _cell(
         return replace(result, status="failed", reason=unasked)
     if stale := stale_text(gate.metric, covered):
         return replace(result, status="failed", reason=stale)
-    if cell.mean is None and gate.metric in LATENCY and all_replayed(answered(covered)):
+    if cell.mean is None and gate.metric in LATENCY and all_replayed(outcomes_with_answer(covered)):
         return replace(result, status="skipped", reason=REPLAYED)
     if size_of(result) < gate.min_n > 1:
         missing = n_lost(gate.metric, covered)
         few = f"too few: n {size_of(result)} < {gate.min_n}"
         if size_of(result) + missing < gate.min_n:
             return replace(result, status="skipped", reason=few)
-        why = f"{few}, as {missing} more could not be scored{reasons_of(gate.metric, covered)}"
+        why = f"{few}, because {missing} more could not be scored{reasons_of(gate.metric, covered)}"
         return replace(result, status="failed", reason=why)
     if gate.baseline and cell.labels is not None and cell.n:
         return result

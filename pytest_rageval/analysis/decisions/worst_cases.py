@@ -1,4 +1,4 @@
-"""Choose the cases that a failed gate names: the worst, the always missing, the flipping."""
+"""Choose the cases that a failed gate names: the worst, the always missing, the flaky."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.cells import value_of
-from pytest_rageval.analysis.clusters import by_case, case_names, repeated
+from pytest_rageval.analysis.clusters import by_case, case_names, has_repeats
 from pytest_rageval.analysis.gates import LOWER, PSEUDO_METRICS, Gate
-from pytest_rageval.analysis.usage import USED, answered, used
+from pytest_rageval.analysis.usage import USAGE_FIELDS, outcomes_with_answer, usage_value
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["WORST", "Flaws", "badness", "flaws_of", "worst_of"]
@@ -31,11 +31,11 @@ class Flaws:
 
 
 def worst_of(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float | None], ...]:
-    """Return up to five (node id, value) that weigh most against the gate, the worst first."""
+    """Return up to five (node id, value) that count most against the gate, the worst first."""
     if gate.metric == "error_rate":
         return tuple((o.nodeid, None) for o in covered if o.status == "error")[:WORST]
-    if gate.metric in USED:
-        values = [(outcome.nodeid, used(gate.metric, outcome)) for outcome in answered(covered)]
+    if gate.metric in USAGE_FIELDS:
+        values = [(outcome.nodeid, usage_value(gate.metric, outcome)) for outcome in outcomes_with_answer(covered)]
     else:
         values = [(o.nodeid, value_of(gate.metric, o)) for o in covered if o.status == "scored"]
     rows = [(nodeid, value) for nodeid, value in values if value is not None]
@@ -43,8 +43,8 @@ def worst_of(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float |
 
 
 def flaws_of(gate: Gate, covered: Sequence[Outcome]) -> Flaws | None:
-    """Return which cases always miss a metric's bound and which flip; None without repeats."""
-    if gate.metric in PSEUDO_METRICS or not repeated(covered):
+    """Return which cases miss the bound in every repeat and which flip; None without repeats."""
+    if gate.metric in PSEUDO_METRICS or not has_repeats(covered):
         return None
     always, flipping = [], []
     cases = list(by_case(covered).values())
@@ -59,7 +59,7 @@ def flaws_of(gate: Gate, covered: Sequence[Outcome]) -> Flaws | None:
 
 
 def badness(gate: Gate, value: float | None) -> float:
-    """Return the sort key of a value, the worst first: the lowest for a lower bound, the highest for an upper one."""
+    """Return a sort key that puts the worst value first: the lowest for a lower bound, else the highest."""
     if value is None:
         return float("-inf")
     return value if gate.op in LOWER else -value

@@ -1,1 +1,1 @@
-"""Judges measured against people, and against each other."""
+"""Compare judges with people, and with each other."""

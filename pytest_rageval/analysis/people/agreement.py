@@ -1,6 +1,6 @@
-"""Agreement of a judge with people: accuracy, kappa, alpha, confusions and bias.
+"""Measure the agreement of a judge with people: accuracy, kappa, alpha, confusions, bias.
 
-All have bootstrap intervals.
+All figures have bootstrap intervals.
 
 Sources: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960),
 and "Weighted kappa", Psychological Bulletin 70 (1968); K. Krippendorff, "Computing Krippendorff's alpha-reliability"
@@ -32,11 +32,11 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_LEVELS = 20
-"""Highest number of levels of a scale; with more, agreement case by case means nothing."""
+"""Highest number of levels of a scale; with more, equal values are too rare to measure agreement."""
 
 NO_RATING, ONE_VALUE, MANY_LEVELS = "no_rating", "one_value", "many_levels"
-MOST, LEAST = 1_000, 100  # resamples
-COUNTS = 4_000_000  # limit of kinds of cases times resamples; above it, fewer resamples are drawn
+MAX_RESAMPLES, MIN_RESAMPLES = 1_000, 100
+MAX_COUNTS = 4_000_000  # limit of kinds of units times resamples; above it, fewer resamples are drawn
 
 
 class TooManyLevelsError(SettingError):
@@ -49,8 +49,8 @@ class Rating(NamedTuple):
     Attributes:
         case: the case that was answered.
         judged: the judge's value, one of the levels.
-        people: the value of each person, also levels; at least one.
-        unit: the independent unit of the case, which is resampled; None if the case is its own unit.
+        people: the value of each person, each one of the levels; at least one.
+        unit: the independent unit of the case; resampling draws units. None if the case is its own unit.
     """
 
     case: Hashable
@@ -65,7 +65,7 @@ class Estimate:
 
     Attributes:
         value: the number; None if it is undefined.
-        ci95: percentiles of the resamples in which it is defined; None for a single unit.
+        ci95: percentiles of the resamples in which the number is defined; None for a single unit.
         reason: why it is undefined: "no_rating", "one_value" if all raters give one value to everything,
             "many_levels" if labels have too many values, "too_few" values for a correlation.
     """
@@ -80,15 +80,15 @@ class Agreement:
     """A judge compared with people; each person forms a pair with the judge.
 
     Attributes:
-        n: pairs of a person's value and the judge's.
-        n_cases: cases with a pair.
+        n: number of pairs of a person's value and the judge's value.
+        n_cases: number of cases with a pair.
         levels: the possible values, ascending, in 0..1.
         confusion: number of pairs; rows are people's levels, columns the judge's.
-        shares: the same as shares of all pairs.
+        shares: the confusion as shares of all pairs.
         accuracy: share of pairs with the same value.
-        kappa: Cohen's, in -1..1.
+        kappa: Cohen's kappa, in -1..1.
         kappa_quadratic: kappa weighted by the squared distances of the values.
-        alpha: Krippendorff's of all raters, including the judge, by the squared distances of the values, in -1..1.
+        alpha: Krippendorff's alpha of all raters, including the judge, with squared distances of the values, in -1..1.
         higher: share of pairs in which the judge's value is higher.
         lower: share of pairs in which the judge's value is lower.
         n_units: number of independent units of the cases.
@@ -109,7 +109,7 @@ class Agreement:
 
 
 def levels_of(values: Iterable[float], declared: Iterable[float] = ()) -> tuple[float, ...]:
-    """Return the levels of a scale, ascending: 0 and 1, the declared levels, and people's values.
+    """Return the levels of a scale, ascending: 0, 1, the declared levels and people's values.
 
     Raises:
         TooManyLevelsError: there are more than `MOST_LEVELS`.
@@ -131,15 +131,17 @@ def nearest(value: float, levels: Sequence[float]) -> float:
 def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: bool = True) -> Agreement:
     """Return the agreement of the judge with people.
 
-    The intervals are percentiles of 1,000 resamples of the units, with a fixed seed. Units with the same ratings are
-    drawn together as counts, which keeps a million units fast. More than 4,000 kinds of units get proportionally
-    fewer resamples, at least 100. The quadratic kappa equals scikit-learn's if the levels are evenly spaced and all
-    of them are passed as its ``labels``. Kappa and alpha are undefined if all ratings have one value.
+    The intervals are percentiles of 1,000 resamples of the units, drawn with a fixed seed. Units with the same ratings
+    are one kind; a resample draws the count of each kind, which is fast for a million units. With more than 4,000 kinds
+    there are proportionally fewer resamples, at least 100.
+
+    The quadratic kappa equals scikit-learn's if the levels are evenly spaced and all of them are passed as its
+    ``labels``. Kappa and alpha are undefined if all ratings have the same value.
 
     Args:
         ratings: the answers that people labelled and the judge scored.
         levels: the possible values, ascending, see `levels_of`.
-        intervals: whether to compute intervals; if not, every ``ci95`` is None.
+        intervals: whether to compute intervals; without them every ``ci95`` is None.
 
     Raises:
         KeyError: a value is not one of the levels.
@@ -150,15 +152,15 @@ def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: 
     kinds, counts = _kinds(ratings, levels)
     size, n_units = len(levels), sum(counts)
     if not n_units:
-        return _nothing(levels)
+        return _empty_agreement(levels)
     pairs = np.array([[_confusions(kind, size), coincidences(kind, size)] for kind in kinds], float)
     flat = pairs.reshape(len(kinds), -1)
     weights = np.array(counts, float)
     whole = (weights @ flat).reshape(1, 2, size, size)
     tables = whole
     if intervals and n_units > 1:
-        step = max(1, COUNTS // len(kinds))
-        resamples = min(MOST, max(LEAST, step))
+        step = max(1, MAX_COUNTS // len(kinds))
+        resamples = min(MAX_RESAMPLES, max(MIN_RESAMPLES, step))
         generator, table_parts = np.random.default_rng(0), [whole]
         for n_drawn in range(0, resamples, step):
             draws = generator.multinomial(n_units, weights / n_units, size=min(step, resamples - n_drawn))
@@ -169,20 +171,23 @@ def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: 
 
 
 def without_levels(n: int, n_cases: int, n_units: int) -> Agreement:
-    """Return the agreement over labels with too many values: only its counts are known."""
+    """Return an agreement with counts only, for labels with more than `MOST_LEVELS` values."""
     none = Estimate(None, reason=MANY_LEVELS)
     return Agreement(n, n_cases, (), (), (), *(none,) * 6, n_units=n_units)
 
 
 def _kinds(ratings: Iterable[Rating], levels: Sequence[float]) -> tuple[list[tuple[tuple[int, ...], ...]], list[int]]:
-    """Return each distinct rating of a unit (per answer the judge's level, then people's), and its number of units."""
-    at: Mapping[float, int] = {level: index for index, level in enumerate(levels)}
+    """Return the kinds of units and the number of units of each kind.
+
+    A kind lists, for each answer of the unit, the index of the judge's level and then those of people's levels.
+    """
+    index_of: Mapping[float, int] = {level: index for index, level in enumerate(levels)}
     codes_of_rating: dict[tuple[float, tuple[float, ...]], tuple[int, ...]] = {}
     units: dict[Hashable, tuple[tuple[int, ...], ...]] = {}
     for case, judged, people, unit in ratings:
         codes = codes_of_rating.get((judged, people))
         if codes is None:
-            codes = codes_of_rating[judged, people] = (at[judged], *sorted(at[value] for value in people))
+            codes = codes_of_rating[judged, people] = (index_of[judged], *sorted(index_of[value] for value in people))
         name = case if unit is None else unit
         codes_of_unit = units.get(name)
         units[name] = (codes,) if codes_of_unit is None else (*codes_of_unit, codes)
@@ -191,6 +196,7 @@ def _kinds(ratings: Iterable[Rating], levels: Sequence[float]) -> tuple[list[tup
 
 
 def _confusions(kind: Sequence[Sequence[int]], size: int) -> list[list[int]]:
+    """Return the confusion table of one unit: people's level, then the judge's level -> number of pairs."""
     table = [[0] * size for _ in range(size)]
     for judged, *people in kind:
         for person in people:
@@ -199,9 +205,12 @@ def _confusions(kind: Sequence[Sequence[int]], size: int) -> list[list[int]]:
 
 
 def _agreement(
-    confusions: Numbers, together: Numbers, n_cases: int, n_units: int, levels: Sequence[float]
+    confusions: Numbers, coincidence_tables: Numbers, n_cases: int, n_units: int, levels: Sequence[float]
 ) -> Agreement:
-    """Return the agreement from tables; the first table is of all cases, the others are of resamples."""
+    """Return the agreement from tables of confusions and coincidences.
+
+    The first table counts all cases; each further table counts one resample.
+    """
     import numpy as np
 
     n, size = confusions.sum(axis=(1, 2)), len(levels)
@@ -213,7 +222,7 @@ def _agreement(
         "lower": np.tril(shares, -1).sum(axis=(1, 2)),
         "kappa": _kappa(shares, 1 - np.eye(size)),
         "kappa_quadratic": _kappa(shares, squared),
-        "alpha": alpha_of(together, squared),
+        "alpha": alpha_of(coincidence_tables, squared),
     }
     return Agreement(
         n=int(n[0]),
@@ -238,7 +247,7 @@ def _kappa(shares: Numbers, weights: Numbers) -> Numbers:
 
 
 def _estimate(values: Numbers) -> Estimate:
-    """Return the first value, which is of all cases, with the percentiles of the other defined values."""
+    """Return the first value with the 95 % interval of the others, which come from resamples; NaN is left out."""
     import numpy as np
 
     if np.isnan(values[0]):
@@ -251,7 +260,7 @@ def _estimate(values: Numbers) -> Estimate:
     return Estimate(float(values[0]), (float(low), float(high)))
 
 
-def _nothing(levels: Sequence[float]) -> Agreement:
+def _empty_agreement(levels: Sequence[float]) -> Agreement:
     none = Estimate(None, reason=NO_RATING)
     size = len(levels)
     empty = tuple((0,) * size for _ in levels)

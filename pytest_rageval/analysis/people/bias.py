@@ -1,4 +1,4 @@
-"""By how much a judge's mean differs from people's, for each system."""
+"""Measure by how much a judge's mean differs from people's mean, for each system."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Annotated, Literal
 
-from pytest_rageval.analysis.corrected import FEWEST
-from pytest_rageval.analysis.corrected_cases import EARLIER, OWN, LabelSource
+from pytest_rageval.analysis.corrected_cases import EARLIER_LABELS, OWN_LABELS, LabelSource
+from pytest_rageval.analysis.corrected_mean import FEWEST
 from pytest_rageval.analysis.people.labelled_answers import Scored, matched, own_and_earlier, own_id, scored
 from pytest_rageval.analysis.statistics import Interval, t_quantile
 from pytest_rageval.analysis.units import Units, units_of_outcomes
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import Bounds, Share
+from pytest_rageval.model.storage import Bounds, Share
 
 __all__ = ["BIASED", "FAIR", "MAX_BIAS", "UNKNOWN", "BiasVerdict", "JudgeBias", "biases_of"]
 
 MAX_BIAS = 0.1
-"""Default of the largest difference from people that a judge may have for a system."""
+"""Default of ``rag_judge_max_bias``: the largest accepted difference from people's mean."""
 
 BiasVerdict = Literal["biased judge", "bias unknown", "not biased"]
 
@@ -34,18 +34,19 @@ class JudgeBias:
     """A judge compared with people, on the labelled answers of one system.
 
     Attributes:
-        judge: the judge's name, which is that of its metric.
+        judge: the name of the judge and of its metric.
         system: the system that answered.
-        n: labelled answers with the judge's score.
-        judged: mean of the judge's values of them; None without such answers.
-        people: mean of people's values of them.
+        n: number of labelled answers with a score of the judge.
+        judged: mean of the judge's values of these answers; None without such answers.
+        people: mean of people's values of these answers.
         bias: judged - people, in -1..1.
-        ci95: its 95 % interval (Student's, over independent units); None for a single unit.
+        ci95: the 95 % interval of the bias (Student's, over independent units); None for a single unit.
         most: the largest accepted difference, ``rag_judge_max_bias``.
-        verdict: "biased judge" if the interval leaves out 0 and the estimate exceeds ``most``; "bias unknown" with
-            labels of fewer than 10 independent units; else "not biased".
-        labels: whose labels they are, see `LabelsUsed`.
-        units: number of independent units of the labelled answers; an own and an earlier answer to a case are one.
+        verdict: "bias unknown" if labels cover fewer than 10 independent units; "biased judge" if the interval
+            excludes 0 and the bias is larger than ``most``; else "not biased".
+        labels: which answers the labels are of, see `LabelsUsed`.
+        units: number of independent units of the labelled answers; an answer of this run and an earlier answer to the
+            same case are one unit.
     """
 
     judge: str
@@ -64,43 +65,43 @@ class JudgeBias:
 def biases_of(
     judges: Iterable[str], labels: Sequence[Label], outcomes: Sequence[Outcome], apart: Collection[str], most: float
 ) -> list[JudgeBias]:
-    """Return the bias of each judge for each system that it judged.
+    """Return the bias of each judge for each system whose answers it judged.
 
     Args:
         judges: the judges of a run.
         labels: people's labels.
         outcomes: the outcomes of the run.
-        apart: testbeds of labelled answers, which are earlier ones.
+        apart: node ids of the testbeds of labelled answers; their answers count as earlier ones.
         most: the largest accepted difference.
     """
     own, earlier = own_and_earlier(matched(labels, outcomes).answers, apart)
-    found: list[JudgeBias] = []
+    biases: list[JudgeBias] = []
     for judge in judges:
         of_run, before = _by_system(scored(judge, own)[0]), _by_system(scored(judge, earlier)[0])
         systems = dict.fromkeys(each.system for each in outcomes if each.testbed not in apart and judge in each.scores)
         for system in systems:
-            mine, others = of_run.get(system, []), before.get(system, [])
-            few = bool(others) and _units(mine).n < FEWEST
-            found.append(_bias(judge, system, [*mine, *others] if few else mine, most, few))
-    return found
+            current, older = of_run.get(system, []), before.get(system, [])
+            too_few = bool(older) and _units(current).n < FEWEST
+            biases.append(_bias(judge, system, [*current, *older] if too_few else current, most, too_few))
+    return biases
 
 
 def _bias(judge: str, system: str, answers: Sequence[Scored], most: float, earlier: bool) -> JudgeBias:
-    source = EARLIER if earlier else OWN
+    source = EARLIER_LABELS if earlier else OWN_LABELS
     if not answers:
         return JudgeBias(judge, system, 0, None, None, None, None, most, UNKNOWN, source, 0)
     judged, people = [each.judged for each in answers], [fmean(each.people) for each in answers]
     units = _units(answers)
     bias = fmean(judged) - fmean(people)
     interval = _interval([one - other for one, other in zip(judged, people, strict=True)], bias, units)
-    is_seen = interval is not None and not interval[0] <= 0 <= interval[1] and abs(bias) > most
-    verdict: BiasVerdict = UNKNOWN if units.n < FEWEST else BIASED if is_seen else FAIR
+    is_biased = interval is not None and not interval[0] <= 0 <= interval[1] and abs(bias) > most
+    verdict: BiasVerdict = UNKNOWN if units.n < FEWEST else BIASED if is_biased else FAIR
     means = fmean(judged), fmean(people)
     return JudgeBias(judge, system, len(answers), *means, bias, interval, most, verdict, source, units.n)
 
 
 def _interval(differences: Sequence[float], bias: float, units: Units) -> Interval | None:
-    """Return Student's interval over independent units: a few labels overstate a bias with any narrower one."""
+    """Return Student's interval over independent units; with few labels, a narrower interval would overstate a bias."""
     if units.n < 2:
         return None
     moves = units.grouped((each - bias) / len(differences) for each in differences)
@@ -117,5 +118,5 @@ def _by_system(answers: Iterable[Scored]) -> dict[str, list[Scored]]:
 
 
 def _units(answers: Sequence[Scored]) -> Units:
-    """Return the units of answers; datasets that share an id qualify it, so the case counts by its own id."""
+    """Return the units of answers, by the case's id without the prefix that makes it unique among datasets."""
     return units_of_outcomes([replace(each.outcome, case_id=own_id(each.outcome.case_id)) for each in answers])

@@ -1,4 +1,4 @@
-"""Score ``people:METRIC`` of each answer by people's labels, at the end of a session."""
+"""Score ``people:METRIC`` of each answer by people's labels when the session ends."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pytest_rageval.model.outcome import EarlierLabel, Outcome, Score
 __all__ = ["with_labels"]
 
 Earlier = Mapping[tuple[str, str], EarlierLabel]
-"""(system, the case's own id) -> the label of its earlier answers."""
+"""(system, id of the case in its dataset) -> the label of its earlier answers."""
 
 
 def with_labels(labels: Sequence[Label], outcomes: Sequence[Outcome], apart: Collection[str]) -> list[Outcome]:
-    """Return the outcomes that have a score ``people:METRIC``, with its value for answers that people labelled.
+    """Return the outcomes with a score ``people:METRIC``, with its value filled in for answers that people labelled.
 
     Args:
         labels: people's labels.
         outcomes: the outcomes of a session, without variants.
-        apart: testbeds of labelled answers, which are earlier ones.
+        apart: node ids of the testbeds of labelled answers; their answers count as earlier ones.
     """
     metrics = sorted({name for outcome in outcomes for name in outcome.scores if corrects(name)})
     if not metrics:
@@ -58,6 +58,7 @@ def _values(metric: str, answers: Sequence[Labelled]) -> dict[str, float]:
 
 
 def _earlier(metric: str, answers: Sequence[Labelled]) -> dict[tuple[str, str], EarlierLabel]:
+    """Return (system, id of the case in its dataset) -> the label of its earlier answers, averaged over them."""
     groups: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for each in scored(metric, answers)[0]:
         key = each.outcome.system, own_id(each.outcome.case_id)

@@ -1,4 +1,4 @@
-"""How a run used its local judges: what they decided, what they passed on, and what is unlike their training."""
+"""Report how a run used its local judges: answers decided, passed on, and unlike training."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.labelled_answers import compared, matched, scored
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import ALWAYS, Amount, Bounds, Share
+from pytest_rageval.model.storage import ALWAYS, Amount, Bounds, Share
 from pytest_rageval.model.verdict import Verdict
 
-__all__ = ["MOST_UNLIKE", "Agreed", "LocalUse", "local_uses_of"]
+__all__ = ["MOST_UNLIKE", "LabelMatches", "LocalUse", "local_uses_of"]
 
 MOST_UNLIKE = 0.2
 """Largest share of a run's answers that may be unlike the training data without a warning."""
@@ -22,8 +22,8 @@ Count = Annotated[int, Bounds(0)]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
-    """Pairs of a person's label and a verdict.
+class LabelMatches:
+    """How many pairs of a person's label and a verdict agree.
 
     Attributes:
         n: number of pairs.
@@ -40,15 +40,15 @@ class LocalUse:
 
     Attributes:
         metric: the metric.
-        decided: answers that the local judge decided; not those on which it only votes in a panel.
-        escalated: answers that it passed on to a model.
-        no_label: answers without a verdict because a feature was not finite.
-        escalate: the confidence from which it decided; None if it passes nothing on.
-        local: its verdicts and people's labels.
-        model: the model's verdicts on what it passed on, and people's labels.
-        cost_usd: price of the calls for what it passed on, in US dollars; None if unknown.
-        unlike: share of the answers that it read, also as a voter, that are unlike its training data.
-        unlike_by_system: the same by system.
+        decided: number of answers that the local judge decided; answers on which it only votes in a panel do not count.
+        escalated: number of answers that it passed on to a model.
+        no_label: number of answers without a verdict, because a feature was not finite.
+        escalate: the lowest confidence at which it decides itself; None if it passes nothing on.
+        local: agreement of its verdicts with people's labels.
+        model: agreement of the model's verdicts, on answers that it passed on, with people's labels.
+        cost_usd: price of the model calls for these answers, in US dollars; None if unknown.
+        unlike: share of answers unlike its training data, out of all answers that it read, also as a voter.
+        unlike_by_system: system -> this share of its answers.
     """
 
     metric: str
@@ -56,8 +56,8 @@ class LocalUse:
     escalated: Count
     no_label: Count
     escalate: Share | None
-    local: Agreed
-    model: Agreed
+    local: LabelMatches
+    model: LabelMatches
     cost_usd: Amount | None
     unlike: Share
     unlike_by_system: Mapping[str, Share] = field(default_factory=dict)
@@ -75,11 +75,11 @@ def local_uses_of(
     """
     uses = []
     for name, info in metrics.items():
-        if info.judge in ("", name) or info.judge not in metrics:  # one row a judge
+        if info.judge in ("", name) or info.judge not in metrics:  # one row for each judge
             unlike = _unlike(name, outcomes)
             if unlike:
                 judged = [verdict for each in outcomes if (verdict := _verdict(each, name)) is not None]
-                uses.append(_use(name, info.escalate, judged, unlike, *_agreed(name, labels, outcomes)))
+                uses.append(_use(name, info.escalate, judged, unlike, *_label_matches(name, labels, outcomes)))
     return uses
 
 
@@ -111,18 +111,18 @@ def _use(
     escalate: float | None,
     judged: Sequence[Verdict],
     unlike: Mapping[str, Sequence[bool]],
-    local: Agreed,
-    model: Agreed,
+    local: LabelMatches,
+    model: LabelMatches,
 ) -> LocalUse:
     passed_on = [verdict for verdict in judged if verdict.by != "local"]
-    own = [verdict for verdict in judged if verdict.by == "local"]
+    local_verdicts = [verdict for verdict in judged if verdict.by == "local"]
     costs = [verdict.cost_usd for verdict in passed_on]
     known = [cost for cost in costs if cost is not None]
     return LocalUse(
         metric=metric,
-        decided=sum(verdict.label is not None for verdict in own),
+        decided=sum(verdict.label is not None for verdict in local_verdicts),
         escalated=len(passed_on),
-        no_label=sum(verdict.label is None for verdict in own),
+        no_label=sum(verdict.label is None for verdict in local_verdicts),
         escalate=escalate,
         local=local,
         model=model,
@@ -132,19 +132,25 @@ def _use(
     )
 
 
-def _agreed(metric: str, labels: Sequence[Label], outcomes: Sequence[Outcome]) -> tuple[Agreed, Agreed]:
-    """Return how people's labels agree with the local judge, and with the model that it asks."""
+def _label_matches(
+    metric: str, labels: Sequence[Label], outcomes: Sequence[Outcome]
+) -> tuple[LabelMatches, LabelMatches]:
+    """Return how people's labels agree with the local judge, and with the model to which it passes answers."""
     if not labels:
-        return Agreed(), Agreed()
+        return LabelMatches(), LabelMatches()
     both, _ = scored(metric, matched(labels, outcomes).answers)
     verdicts = [_verdict(each.outcome, metric) for each in both]
     sides = []
     for local in (True, False):
-        own = [
+        of_side = [
             each
             for each, verdict in zip(both, verdicts, strict=True)
             if verdict is not None and (verdict.by == "local") is local
         ]
-        pairs = [value == rating.judged for rating in compared(own).ratings for value in rating.people] if own else []
-        sides.append(Agreed(len(pairs), sum(pairs)))
+        pairs = (
+            [value == rating.judged for rating in compared(of_side).ratings for value in rating.people]
+            if of_side
+            else []
+        )
+        sides.append(LabelMatches(len(pairs), sum(pairs)))
     return sides[0], sides[1]

@@ -1,4 +1,4 @@
-"""Agreement of people's preferences between two answers with the difference of a metric."""
+"""Measure how far a metric agrees with people's preferences between two answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytest_rageval.analysis.people.agreement import Agreement, Estimate, Rating, agreement
-from pytest_rageval.analysis.people.correlated import Correlations, correlations
+from pytest_rageval.analysis.people.correlations import Correlations, correlations
 
 __all__ = ["LEVELS", "PairAgreement", "PairRating", "pair_agreement"]
 
@@ -15,7 +15,7 @@ ROUNDING = 1e-9
 """Two scores that differ by at most this are a tie."""
 
 LEVELS = (0.0, 0.5, 1.0)
-"""The second system is better, a tie, the first system is better."""
+"""The levels of a preference: the second system is better, a tie, the first system is better."""
 
 
 class PairRating(NamedTuple):
@@ -36,15 +36,15 @@ class PairRating(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """How far a metric prefers what people prefer.
+    """The agreement of a metric's preferences with people's.
 
     Attributes:
-        agreement: of the two preferences on three levels: first, tie, second. A tie agrees with a tie only.
-        n_decided: pairs in which neither people nor the metric has a tie.
-        decided: share of these pairs in which both prefer the same answer.
-        n_ties: pairs that are a tie for people.
-        n_equal: pairs with equal scores.
-        correlations: of the preferences with the differences, both as they are.
+        agreement: agreement of the two preferences on three levels: first, tie, second. A tie only agrees with a tie.
+        n_decided: number of pairs that are a tie neither for people nor for the metric.
+        decided: share of these pairs for which people and the metric prefer the same answer.
+        n_ties: number of pairs that are a tie for people.
+        n_equal: number of pairs with equal scores.
+        correlations: correlations of people's preferences with the differences of the scores.
     """
 
     agreement: Agreement
@@ -58,8 +58,8 @@ class PairAgreement:
 def pair_agreement(pairs: Sequence[PairRating]) -> PairAgreement:
     """Return how far the differences of a metric agree with people's preferences.
 
-    All pairs of two systems have to name them in one order. If all pairs are turned round, preferences and differences
-    change their signs, and every share, kappa, alpha and correlation stays.
+    All pairs of the same two systems must name the systems in the same order. If the order is reversed in all pairs,
+    preferences and differences change their signs, and all shares, kappas, alphas and correlations stay the same.
     """
     ratings = [Rating(each.case, _level(each.difference), (_level(each.preference),), each.unit) for each in pairs]
     decided = [each for each in ratings if each.judged != LEVELS[1] and each.people != (LEVELS[1],)]

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: agreement of any number of raters, who may rate different things.
+"""Compute Krippendorff's alpha: the agreement of raters who may rate different things.
 
 Source: K. Krippendorff, "Computing Krippendorff's alpha-reliability" (2011).
 """
@@ -18,12 +18,12 @@ __all__ = ["alpha", "alpha_of", "coincidences", "distances"]
 
 
 def alpha(units: Sequence[Sequence[float]], levels: Sequence[float]) -> float | None:
-    """Return the alpha of values with interval distances, in -1..1; for two levels it is the nominal one as well.
+    """Return alpha with interval distances, in -1..1; with two levels it equals alpha with nominal distances.
 
-    Formula: 1 - D_o / D_e, the observed and the expected mean of the squared distances of two values of a unit.
+    Formula: 1 - D_o / D_e, with the observed and the expected mean squared distance of two values of a unit.
 
     Args:
-        units: the values of each rated thing; a unit with a single value does not count.
+        units: the values that raters gave to each rated thing; a unit with a single value does not count.
         levels: the possible values, ascending.
 
     Returns:
@@ -38,7 +38,9 @@ def alpha(units: Sequence[Sequence[float]], levels: Sequence[float]) -> float | 
 
 
 def coincidences(units: Sequence[Sequence[int]], size: int) -> list[list[float]]:
-    """Return how often two levels occur in one unit; each ordered pair of a unit of m values counts 1 / (m - 1).
+    """Return the table of how often two levels occur in the same unit.
+
+    Each ordered pair of values of a unit with m values counts 1 / (m - 1).
 
     Args:
         units: the values of each unit, as indices of levels.
@@ -53,7 +55,7 @@ def coincidences(units: Sequence[Sequence[int]], size: int) -> list[list[float]]
 
 
 def distances(levels: Sequence[float]) -> Numbers:
-    """Return the squared distances of the levels."""
+    """Return the squared distance of every two levels."""
     import numpy as np
 
     values = np.asarray(levels, float)
@@ -62,11 +64,11 @@ def distances(levels: Sequence[float]) -> Numbers:
 
 
 def alpha_of(tables: Numbers, squared: Numbers) -> Numbers:
-    """Return the alpha of each table of coincidences, NaN if undefined.
+    """Return alpha for each table of coincidences; NaN if undefined.
 
     Args:
-        tables: coincidences, in the shape (tables, levels, levels).
-        squared: the distances of the levels.
+        tables: tables from `coincidences`, in the shape (tables, levels, levels).
+        squared: the squared distances from `distances`.
     """
     import numpy as np
 

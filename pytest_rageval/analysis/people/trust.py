@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.model.stored import Bounds, Share
+from pytest_rageval.model.storage import Bounds, Share
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.people.labelled_answers import Matched
     from pytest_rageval.datasets.labels import Label
 
-__all__ = ["Trust", "trust_of", "trusts_of", "withheld"]
+__all__ = ["Trust", "trust_of", "trusts_of", "withhold_untrusted"]
 
 UNTRUSTED = "judge_untrusted"
 
@@ -24,16 +24,17 @@ class Trust:
     """A judge compared with people, on the labelled answers that it judged in a run.
 
     Attributes:
-        judge: the judge's name, which is that of its metric.
+        judge: the name of the judge and of its metric.
         least: the required kappa.
-        n: labelled answers with its score.
-        n_unscored: labelled answers without its score.
-        accuracy: share of equal pairs of a person's label and its score; None without pairs.
+        n: number of labelled answers with a score of the judge.
+        n_unscored: number of labelled answers without a score of the judge.
+        accuracy: share of pairs in which a person's label equals the judge's score; None without pairs.
         kappa: Cohen's kappa, in -1..1; None if undefined.
-        ci95: its 95 % interval, percentiles of resamples of the cases.
-        problem: why its scores do not count; None if they do.
+        ci95: the 95 % interval of kappa, percentiles of resamples of the cases.
+        problem: why the judge's scores do not count; None if they count.
         unused: reason why labels match no answer of the run -> number of labels.
-        threshold: the score from which its verdict counts as yes, if people say yes or no and it says more; else None.
+        threshold: the score from which a verdict counts as yes, if people say yes or no and the judge gives graded
+            scores; else None.
     """
 
     judge: str
@@ -78,16 +79,16 @@ def trust_of(judge: str, labelled: Matched, least: float) -> Trust:
     from pytest_rageval.analysis.people.labelled_answers import compared, scored
 
     both, unscored = scored(judge, labelled.answers)
-    on_one = compared(both)
-    result = agreement(on_one.ratings, on_one.levels)
+    on_same_scale = compared(both)
+    result = agreement(on_same_scale.ratings, on_same_scale.levels)
     kappa = result.kappa.value
     if not both:
         problem: str | None = "it has judged no labelled answer of this run"
     elif kappa is None:
-        problem = f"its kappa is undefined, as it and people say one thing of all {len(both)} labelled answers"
+        problem = f"its kappa is undefined, because it and people give one value to all {len(both)} labelled answers"
     else:
         problem = None if kappa >= least else f"kappa {kappa:.2f} on {len(both)} labelled answers, wanted {least:g}"
-    mine = {why: sum(label.metric in ("", judge) for label in labels) for why, labels in labelled.unmatched.items()}
+    unused = {why: sum(label.metric in ("", judge) for label in labels) for why, labels in labelled.unmatched.items()}
     return Trust(
         judge=judge,
         least=least,
@@ -97,15 +98,15 @@ def trust_of(judge: str, labelled: Matched, least: float) -> Trust:
         kappa=kappa,
         ci95=result.kappa.ci95,
         problem=problem,
-        unused={why: count for why, count in mine.items() if count},
-        threshold=on_one.threshold,
+        unused={why: count for why, count in unused.items() if count},
+        threshold=on_same_scale.threshold,
     )
 
 
-def withheld(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str, str]) -> Outcome:
-    """Return an outcome whose scores of untrusted judges have a reason instead of a value.
+def withhold_untrusted(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str, str]) -> Outcome:
+    """Return an outcome in which each score of an untrusted judge has a reason instead of a value.
 
-    Scores decided by a rule, without the judge, stay.
+    A score that a rule decided without the judge keeps its value.
 
     Args:
         outcome: the outcome of a case.

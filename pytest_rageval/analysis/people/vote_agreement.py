@@ -1,4 +1,4 @@
-"""Agreement of judges: with each other, with their own repeats, and in swapped order."""
+"""Measure how far judges agree: with each other, with their repeats, and in swapped order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ __all__ = ["Ballots", "Pairs", "ballots_of"]
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """How many of ``n`` pairs of labels are equal."""
+    """How many pairs of labels agree.
+
+    Attributes:
+        n: number of pairs.
+        same: number of pairs with the same label.
+    """
 
     n: int
     same: int
@@ -27,18 +32,18 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Ballots:
-    """The votes by which one metric was judged.
+    """The votes on one metric, and how far they agree.
 
     Attributes:
-        metric: its name.
+        metric: the metric's name.
         models: the voting models.
         n_votes: number of votes.
         n_unread: number of votes without a label.
-        n_answers: number of answers with two labels or more.
+        n_answers: number of answers with two or more labels.
         n_split: number of these answers whose labels differ.
-        judges: pairs of two models, in the same repeat and order.
-        repeats: pairs of one model in the same order, in two repeats.
-        swapped: pairs of one model in the same repeat, in both orders.
+        judges: pairs of votes of two models, in the same repeat and order.
+        repeats: pairs of votes of one model in two repeats, in the same order.
+        swapped: pairs of votes of one model in both orders, in the same repeat.
     """
 
     metric: str
@@ -58,7 +63,7 @@ class Ballots:
 
 
 def ballots_of(outcomes: Iterable[Outcome]) -> list[Ballots]:
-    """Return the votes by metric, in the order of the outcomes; verdicts of a single vote are left out."""
+    """Return the ballots of each metric, in the order of the outcomes; verdicts with a single vote are left out."""
     by_metric: dict[str, list[tuple[Vote, ...]]] = {}
     for outcome in outcomes:
         for metric, score in outcome.scores.items():
@@ -68,13 +73,13 @@ def ballots_of(outcomes: Iterable[Outcome]) -> list[Ballots]:
 
 
 def _ballots(metric: str, answers: Sequence[tuple[Vote, ...]]) -> Ballots:
-    read = [[vote for vote in votes if vote.verdict.label is not None] for votes in answers]
-    several = [votes for votes in read if len(votes) > 1]
+    with_label = [[vote for vote in votes if vote.verdict.label is not None] for votes in answers]
+    several = [votes for votes in with_label if len(votes) > 1]
     return Ballots(
         metric=metric,
         models=tuple(dict.fromkeys(vote.model for votes in answers for vote in votes)),
         n_votes=sum(map(len, answers)),
-        n_unread=sum(map(len, answers)) - sum(map(len, read)),
+        n_unread=sum(map(len, answers)) - sum(map(len, with_label)),
         n_answers=len(several),
         n_split=sum(len({vote.verdict.label for vote in votes}) > 1 for votes in several),
         judges=_pairs(several, _are_of_two_judges),

@@ -1,4 +1,4 @@
-"""Best of n: what one could reach by choosing the best system for each case."""
+"""Best of n: the mean that one would reach by choosing the best system for each case."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ __all__ = ["BestOf", "best_of", "best_pairs"]
 
 @dataclass(frozen=True, slots=True)
 class BestOf:
-    """The mean of each case's best score among some systems, over the cases that all systems scored.
+    """The best of n, over the cases for which all systems have a score.
 
     Attributes:
         systems: the names of the systems to choose from.
-        mean: that mean. For a rate, the share of cases that at least one of them gets right.
+        mean: mean of the best score of each case. For a rate, it is the share of cases that at least one system gets
+            right.
         n: number of cases.
-        single: the mean of the best single one of all systems, over the same cases.
-        best: its name.
+        single: mean of the best single system, out of all systems, over the same cases.
+        best: the name of that system.
     """
 
     systems: tuple[str, ...]
@@ -32,12 +33,12 @@ class BestOf:
 
     @property
     def gain(self) -> float:
-        """How much higher the mean is than the best single system's; below 0 if it is lower."""
+        """The mean minus the mean of the best single system."""
         return self.mean - self.single
 
 
 def best_of(board: Board, systems: Sequence[str] | None = None) -> BestOf | None:
-    """Return the best of some systems, by default of all; None if all systems have no case in common."""
+    """Return the best of n of some systems, by default of all; None without a case that all systems scored."""
     common = [key for key in board.facets if all(key in scores for scores in board.scores.values())]
     if not common:
         return None
@@ -50,8 +51,8 @@ def best_of(board: Board, systems: Sequence[str] | None = None) -> BestOf | None
 
 
 def best_pairs(board: Board) -> list[BestOf]:
-    """Return the best of each pair of systems, the pair that gains most first."""
+    """Return the best of two for each pair of systems, the best pair first."""
     names = [candidate.name for candidate in board.candidates]
-    found = [best_of(board, pair) for pair in combinations(names, 2)]
+    results = [best_of(board, pair) for pair in combinations(names, 2)]
     sign = -1 if board.info.higher_is_better else 1
-    return sorted((each for each in found if each is not None), key=lambda each: sign * round(each.mean, 9))
+    return sorted((each for each in results if each is not None), key=lambda each: sign * round(each.mean, 9))

@@ -1,4 +1,4 @@
-"""The scores of several systems on the same cases, aligned by case."""
+"""Align the scores of several systems by case."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pytest_rageval.analysis.baseline.measured import facets_of_case
+from pytest_rageval.analysis.baseline.snapshot import facets_of_case
 from pytest_rageval.analysis.cells import Cell, cell_of, value_of
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.units import units_of_outcomes
@@ -29,8 +29,8 @@ class Candidate:
 
     Attributes:
         name: its name.
-        workflow: how it works; its name if unknown.
-        model: its model; `NO_VALUE` if it has none or it is unknown. Several are joined by ``+``.
+        workflow: the system's workflow, such as "rag" or "react"; its name if unknown.
+        model: the name of its model; `NO_VALUE` if there is none or it is unknown. Several names are joined by ``+``.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A metric of several systems over cases.
+    """The scores of several systems by one metric.
 
     Attributes:
         metric: the metric.
@@ -52,7 +52,7 @@ class Board:
         candidates: the systems, in the order of the outcomes.
         outcomes: system -> its outcomes without skipped ones.
         scores: system -> case -> mean over the repeats with a value; no key without a value.
-        facets: case -> its facets, without those of systems.
+        facets: case -> its facets, without the facets of systems.
         units: case -> the independent unit that it belongs to.
     """
 
@@ -65,9 +65,9 @@ class Board:
     units: Mapping[Key, Hashable]
 
     def cell(self, system: str, among: Callable[[Outcome], bool] = lambda outcome: True) -> Cell | None:
-        """Return the metric of a system over some of its outcomes; None without outcomes."""
-        mine = [outcome for outcome in self.outcomes[system] if among(outcome)]
-        return cell_of(self.metric, self.info.binary, mine) if mine else None
+        """Return the metric of a system over the outcomes that ``among`` accepts; None without such outcomes."""
+        chosen = [outcome for outcome in self.outcomes[system] if among(outcome)]
+        return cell_of(self.metric, self.info.binary, chosen) if chosen else None
 
     def better(self, one: float, other: float) -> bool:
         """Return whether one value of the metric is better than another."""
@@ -78,7 +78,7 @@ class Board:
         return max(values) if self.info.higher_is_better else min(values)
 
     def cases(self, where: Mapping[str, str]) -> list[Key]:
-        """Return the cases with these facets."""
+        """Return the cases that have these facet values; `NO_VALUE` matches cases without the facet."""
         return [
             key
             for key, facets in self.facets.items()
@@ -94,9 +94,9 @@ def board_of(outcomes: Iterable[Outcome], metric: str, info: MetricInfo) -> Boar
             by_system.setdefault(outcome.system, []).append(outcome)
     scores: dict[str, dict[Key, float]] = {}
     first: dict[Key, Outcome] = {}
-    for system, mine in by_system.items():
+    for system, of_system in by_system.items():
         values: dict[Key, list[float]] = {}
-        for outcome in mine:
+        for outcome in of_system:
             key = key_of(outcome)
             first.setdefault(key, outcome)
             value = value_of(metric, outcome) if outcome.status == "scored" else None
@@ -115,15 +115,15 @@ def board_of(outcomes: Iterable[Outcome], metric: str, info: MetricInfo) -> Boar
 
 
 def candidates_of(by_system: Mapping[str, Sequence[Outcome]]) -> tuple[Candidate, ...]:
-    """Return the systems with their workflows and models. Outcomes of an older version have neither."""
+    """Return the systems with their workflows and models, which outcomes of older versions lack."""
     return tuple(
-        Candidate(name, _label(mine, WORKFLOW) or WORKFLOWS.get(name, name), _label(mine, MODEL) or NO_VALUE)
-        for name, mine in by_system.items()
+        Candidate(name, _label(of_system, WORKFLOW) or WORKFLOWS.get(name, name), _label(of_system, MODEL) or NO_VALUE)
+        for name, of_system in by_system.items()
     )
 
 
 def key_of(outcome: Outcome) -> Key:
-    """Return what names the case of an outcome under every system."""
+    """Return the key of an outcome's case, which is the same under every system."""
     return outcome.testbed, outcome.case_id, tuple(sorted(facets_of_case(outcome.facets).items()))
 
 

@@ -1,4 +1,4 @@
-"""What each system costs: seconds, calls, tokens, dollars and quality."""
+"""Compute what each system costs: seconds, calls, tokens, dollars; next to its quality."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_rageval.analysis.matrix import macro_average
 from pytest_rageval.analysis.statistics import quantile
 from pytest_rageval.analysis.systems.board import Board, Candidate
 from pytest_rageval.analysis.systems.pareto import Point, fronts
-from pytest_rageval.analysis.usage import answered, calls_in_trace, is_replayed, used
+from pytest_rageval.analysis.usage import calls_in_trace, is_replayed, outcomes_with_answer, usage_value
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.trace.steps import (
@@ -27,41 +27,43 @@ from pytest_rageval.trace.steps import (
     end_reason,
 )
 
-__all__ = ["PARTS", "REST", "SHARES", "Deployed", "deployed", "macro_of"]
+__all__ = ["PARTS", "REST", "SHARES", "SystemCosts", "macro_of", "system_costs"]
 
 PARTS = {COMPLETION: "model", GENERATE: "model", TOOL: "tools", RETRIEVE: "retrieval", PROGRAM: "program"}
 """Kind of a step -> the part of an answer's seconds that it counts to."""
 
 REST = "rest"
+"""The part for seconds of an answer that no step reports."""
 
 SHARES = (*dict.fromkeys(PARTS.values()), REST)
 
-FAULTS = (*OUTAGES, "connection", "timeout", "server_error", "rate_limited")
-"""Kinds of errors in which a service could not be reached, or did not answer."""
+SERVICE_ERRORS = (*OUTAGES, "connection", "timeout", "server_error", "rate_limited")
+"""Kinds of errors that mean that a service was not reachable or did not answer."""
 
 _RIGHT = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Deployed:
+class SystemCosts:
     """The quality and the cost of one system.
 
     Attributes:
         system: the system.
         n: number of answers.
-        quality: the metric; None if no case has it.
-        p50_s, p95_s, mean_s: seconds of an answer, over the measured ones; None if none was measured.
+        quality: the metric over its cases; None without a case.
+        p50_s, p95_s, mean_s: median, 95th percentile and mean of the seconds of an answer; None if none was measured.
         n_replayed: number of answers that were replayed; their time is not measured.
         model_calls, tool_calls, steps: means over the answers whose trace shows them; None without one.
-        prompt_tokens, completion_tokens, cost_usd: means of an answer; None if an answer does not report it.
-        cost_per_right: the whole cost divided by the number of right answers; None if there is none.
-        shares: part -> its share of the seconds of the measured answers with a trace; empty without one.
+        prompt_tokens, completion_tokens, cost_usd: means over answers; None if any answer does not report it.
+        cost_per_right: cost of all answers in US dollars, divided by the number of right answers; None without one.
+        shares: part of the time (see `SHARES`) -> its share in 0..1, over measured answers with a trace; {} without
+            one.
         errors: number of cases that ended in an error.
-        outages: how many of them because a service could not be reached.
-        limits: number of answers that a limit ended.
-        front: whether no other system is at least as good, fast and cheap, and better in one of them; None if its
-            quality is unknown.
-        dominated_by: the systems that are.
+        outages: number of these errors of a kind in `SERVICE_ERRORS`.
+        limits: number of answers that ended at a limit, such as the highest number of steps.
+        front: whether it is on the Pareto front: no other system is at least as good, fast and cheap, and better in one
+            of these. None if its quality is unknown.
+        dominated_by: the systems that keep it off the front.
     """
 
     system: Candidate
@@ -91,30 +93,35 @@ class Deployed:
         return None if self.quality is None else self.quality.mean
 
 
-def deployed(board: Board, among: Callable[[Outcome], bool] = lambda outcome: True) -> list[Deployed]:
-    """Return the cost of each system over some of its outcomes, and which systems are on the Pareto front."""
+def system_costs(board: Board, among: Callable[[Outcome], bool] = lambda outcome: True) -> list[SystemCosts]:
+    """Return the costs of each system over the outcomes that ``among`` accepts, with the Pareto front."""
     rows = []
     for candidate in board.candidates:
-        mine = [outcome for outcome in board.outcomes[candidate.name] if among(outcome)]
-        if mine:
-            rows.append(_deployed(board, candidate, mine, board.cell(candidate.name, among)))
-    up = board.info.higher_is_better
+        chosen = [outcome for outcome in board.outcomes[candidate.name] if among(outcome)]
+        if chosen:
+            rows.append(_costs(board, candidate, chosen, board.cell(candidate.name, among)))
+    higher_is_better = board.info.higher_is_better
     points = {row.system.name: Point(row.mean, row.p50_s, row.cost_usd) for row in rows}
-    found = fronts(points, higher_is_better=up)
+    dominating = fronts(points, higher_is_better=higher_is_better)
     return [
-        row if row.mean is None else replace(row, front=not found[row.system.name], dominated_by=found[row.system.name])
+        row
+        if row.mean is None
+        else replace(row, front=not dominating[row.system.name], dominated_by=dominating[row.system.name])
         for row in rows
     ]
 
 
-def macro_of(rows: Sequence[Deployed]) -> Deployed:
-    """Return the macro average of one system's rows, one for each value of a facet; None where a row has no value."""
+def macro_of(rows: Sequence[SystemCosts]) -> SystemCosts:
+    """Return the average of one system's rows, which are one for each value of a facet.
 
-    def average(value: Callable[[Deployed], float | None]) -> float | None:
+    A field is None if a row has no value for it.
+    """
+
+    def average(value: Callable[[SystemCosts], float | None]) -> float | None:
         return macro_average([Cell(value(row), row.n, 0, None) for row in rows])
 
     quality = Cell(average(lambda row: row.mean), sum(row.quality.n for row in rows if row.quality), 0, None)
-    return Deployed(
+    return SystemCosts(
         system=rows[0].system,
         n=sum(row.n for row in rows),
         quality=quality,
@@ -135,16 +142,16 @@ def macro_of(rows: Sequence[Deployed]) -> Deployed:
     )
 
 
-def _deployed(board: Board, system: Candidate, outcomes: Sequence[Outcome], quality: Cell | None) -> Deployed:
-    answers = answered(outcomes)
-    seconds = [value for outcome in answers if (value := used("latency_p50", outcome)) is not None]
+def _costs(board: Board, system: Candidate, outcomes: Sequence[Outcome], quality: Cell | None) -> SystemCosts:
+    answers = outcomes_with_answer(outcomes)
+    seconds = [value for outcome in answers if (value := usage_value("latency_p50", outcome)) is not None]
     traces = [outcome.answer.trace for outcome in answers if outcome.answer is not None and outcome.answer.trace]
-    cost = _total([used("cost_usd", outcome) for outcome in answers])
+    cost = _total([usage_value("cost_usd", outcome) for outcome in answers])
     right = sum(outcome.status == "scored" and (value_of(board.metric, outcome) or 0) >= _RIGHT for outcome in outcomes)
     if not board.info.higher_is_better:
         right = sum(outcome.status == "scored" and value_of(board.metric, outcome) == 0 for outcome in outcomes)
     failed = [outcome for outcome in outcomes if outcome.status == "error"]
-    return Deployed(
+    return SystemCosts(
         system=system,
         n=len(answers),
         quality=quality,
@@ -161,7 +168,7 @@ def _deployed(board: Board, system: Candidate, outcomes: Sequence[Outcome], qual
         cost_per_right=None if cost is None or not right else cost / right,
         shares=_shares(outcome.answer for outcome in answers if outcome.answer is not None),
         errors=len(failed),
-        outages=sum(outcome.error_type in FAULTS for outcome in failed),
+        outages=sum(outcome.error_type in SERVICE_ERRORS for outcome in failed),
         limits=sum(end_reason(trace) in LIMITS for trace in traces),
     )
 
@@ -172,38 +179,40 @@ def _calls(name: str, answers: Sequence[Outcome]) -> float | None:
 
 
 def _shares(answers: Iterable[Answer]) -> dict[str, float]:
-    """Return the share of each part in the seconds of the measured answers with a trace; {} if no step has seconds."""
+    """Return part -> its share of the seconds of measured answers with a trace; {} if no step has seconds."""
     parts = dict.fromkeys(SHARES, 0.0)
     for answer in answers:
         latency = None if answer.usage is None else answer.usage.latency_s
-        own = list(_own_seconds(answer.trace))
-        if latency is None or not own:
+        steps = list(_seconds_by_part(answer.trace))
+        if latency is None or not steps:
             continue
-        for part, seconds in own:
+        for part, seconds in steps:
             parts[part] += seconds
-        parts[REST] += max(0.0, latency - fsum(seconds for _, seconds in own))
+        parts[REST] += max(0.0, latency - fsum(seconds for _, seconds in steps))
     whole = fsum(parts.values())
     return {part: seconds / whole for part, seconds in parts.items()} if whole else {}
 
 
-def _own_seconds(trace: Sequence[Step]) -> Iterator[tuple[str, float]]:
-    """Yield (part, seconds) of the steps, without the seconds of the steps inside them.
+def _seconds_by_part(trace: Sequence[Step]) -> Iterator[tuple[str, float]]:
+    """Yield (part, seconds) of each step; seconds of steps nested in it are subtracted.
 
-    If completions report their seconds, the step ``generate`` around them is left out.
+    The step ``generate`` around completions is left out if the completions report their seconds.
     """
     seconds = [_seconds(step) for step in trace]
-    inside = [0.0] * len(trace)
-    for step, own in zip(trace, seconds, strict=True):
+    nested = [0.0] * len(trace)
+    for step, total in zip(trace, seconds, strict=True):
         parent = step.detail.get("parent")
         if isinstance(parent, int) and 0 <= parent < len(trace):
-            inside[parent] += own
+            nested[parent] += total
     has_completions = any(step.kind == COMPLETION for step in trace)
-    timed = any(own and step.kind == COMPLETION for step, own in zip(trace, seconds, strict=True))
-    for step, own, within in zip(trace, seconds, inside, strict=True):
-        if step.kind == GENERATE and (timed or not has_completions):
+    completions_have_seconds = any(
+        total and step.kind == COMPLETION for step, total in zip(trace, seconds, strict=True)
+    )
+    for step, total, of_nested in zip(trace, seconds, nested, strict=True):
+        if step.kind == GENERATE and (completions_have_seconds or not has_completions):
             continue
-        if own and step.kind in PARTS:
-            yield PARTS[step.kind], max(0.0, own - within)
+        if total and step.kind in PARTS:
+            yield PARTS[step.kind], max(0.0, total - of_nested)
 
 
 def _seconds(step: Step) -> float:
@@ -218,7 +227,7 @@ def _used(outcome: Outcome, name: str) -> float | None:
 
 
 def _total(values: Sequence[float | None]) -> float | None:
-    """Return the sum; None if a value is unknown or there is none."""
+    """Return the sum of the values; None if any value is unknown or there are no values."""
     known = [value for value in values if value is not None]
     return fsum(known) if known and len(known) == len(values) else None
 

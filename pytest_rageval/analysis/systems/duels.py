@@ -14,10 +14,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import ROUNDING, paired
+from pytest_rageval.analysis.baseline.paired_tests import ROUNDING, paired_test
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.systems.board import Board
-from pytest_rageval.analysis.systems.separable import Contrast, contrast_of
+from pytest_rageval.analysis.systems.contrasts import Contrast, contrast_of
 from pytest_rageval.metrics.shared.proportion import LEVEL
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.floating[Any]]
 
-__all__ = ["MIDDLE", "POINTS", "Duel", "Rated", "contrasts_of_duels", "duels_of_board", "ratings"]
+__all__ = ["MIDDLE", "POINTS", "Duel", "DuelRecord", "contrasts_of_duels", "duels_of_board", "ratings"]
 
 MIDDLE, POINTS = 1000.0, 400.0
-"""Mean rating of all systems; a lead of 400 points wins ten duels of eleven (Elo's scale)."""
+"""Elo's scale: the mean rating of all systems, and the lead with which a system wins ten of eleven duels."""
 
 RESAMPLES = 1_000
-AT_A_TIME = 4_000_000  # numbers in one batch of resamples
-STEPS, CLOSE = 10_000, 1e-10  # most steps of a fit, and the change of log strength at which it ends
+BATCH = 4_000_000  # numbers in one batch of resamples
+MAX_STEPS, TOLERANCE = 10_000, 1e-10  # limit of steps of a fit; it ends if no log strength changes by more
 
 
 class Duel(NamedTuple):
@@ -42,7 +42,8 @@ class Duel(NamedTuple):
     Attributes:
         one: the first system.
         other: the second system.
-        value: 1 if the first one is better, 0 if the second one is, 0.5 for a tie; a panel's mean may lie between.
+        value: 1 if the first system is better, 0 if the second is, 0.5 for a tie; the mean over a panel may lie
+            between.
         unit: the independent unit of the case.
     """
 
@@ -53,15 +54,15 @@ class Duel(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
-    """A system and its duels.
+class DuelRecord:
+    """The duels of one system, and the rating that follows from all duels.
 
     Attributes:
         system: its name.
         won: duels that it won.
         tied: duels without a winner.
         lost: duels that it lost.
-        share: share of duels won, a tie is half; None without a duel.
+        share: share of duels won, in 0..1; a tie counts half. None without a duel.
         rating: its strength on Elo's scale, see `ratings`; None without a duel.
         ci95: the rating's 95 % interval; None if all duels belong to one unit.
     """
@@ -80,27 +81,27 @@ def duels_of_board(board: Board) -> list[Duel]:
     duels = []
     names = [candidate.name for candidate in board.candidates]
     for one, other in combinations(names, 2):
-        mine, theirs = board.scores[one], board.scores[other]
+        scores, other_scores = board.scores[one], board.scores[other]
         for key in board.facets:
-            if key in mine and key in theirs:
-                equal = abs(mine[key] - theirs[key]) <= ROUNDING
-                value = 0.5 if equal else float(board.better(mine[key], theirs[key]))
+            if key in scores and key in other_scores:
+                is_tie = abs(scores[key] - other_scores[key]) <= ROUNDING
+                value = 0.5 if is_tie else float(board.better(scores[key], other_scores[key]))
                 duels.append(Duel(one, other, value, board.units[key]))
     return duels
 
 
-def ratings(duels: Sequence[Duel], systems: Sequence[str]) -> list[Rated]:
+def ratings(duels: Sequence[Duel], systems: Sequence[str]) -> list[DuelRecord]:
     """Return the systems with their ratings, in the order of ``systems``.
 
-    Formula: system i beats system j with probability p_i / (p_i + p_j); the strengths p maximise the likelihood of all
-    duels, a tie counts half a win for each side. Each pair of systems that met gets one more tie, because a system
-    that won all its duels would have no finite strength. The rating is 1000 + 400 log10(p), with mean 1000. Ratings of
-    systems that no chain of duels joins cannot be compared.
+    Formula: system i beats system j with probability p_i / (p_i + p_j). The strengths p maximise the likelihood of all
+    duels; a tie counts half a win for each side. Each pair of systems that met gets one extra tie, because a system
+    that won all its duels would otherwise have no finite strength. The rating is 1000 + 400 log10(p), with mean 1000.
+    Ratings of systems that are not connected by a chain of duels cannot be compared.
 
-    The intervals are percentiles of 1,000 resamples of the units, with a fixed seed, widened to hold the rating. The
-    resamples also draw from one win and one loss of each pair that met, as single units: a few equal results would show
-    no spread. Their coverage is about 95 % for 5 to 120 cases; with fewer than 40 cases, a system that wins nearly all
-    of them is underrated (`tests/benchmarks/ratings.py`).
+    The intervals are percentiles of 1,000 resamples of the units, drawn with a fixed seed and widened to contain
+    the rating. Each pair that met adds two units to draw from, one win and one loss, because a few equal results would
+    show no spread. The intervals cover about 95 % for 5 to 120 cases. With fewer than 40 cases, a system that wins
+    nearly all of them is rated too low (`tests/benchmarks/ratings.py`).
     """
     import numpy as np
 
@@ -118,60 +119,64 @@ def ratings(duels: Sequence[Duel], systems: Sequence[str]) -> list[Rated]:
     if len(units) > 1:
         flat = np.concatenate([flat, np.eye(size * size)[met.ravel() > 0]])
         n, generator = len(flat), np.random.default_rng(0)
-        step = max(1, AT_A_TIME // n)
+        step = max(1, BATCH // n)
         for begin in range(0, RESAMPLES, step):
             draws = generator.multinomial(n, np.full(n, 1 / n), size=min(step, RESAMPLES - begin))
             tables.append(_points((draws @ flat).reshape(-1, size, size) + met))
-    drawn = np.concatenate(tables) if tables else None
-    return [_rated(system, duels, float(points[index]), drawn, index) for index, system in enumerate(systems)]
+    resampled = np.concatenate(tables) if tables else None
+    return [_duel_record(system, duels, float(points[index]), resampled, index) for index, system in enumerate(systems)]
 
 
 def contrasts_of_duels(duels: Sequence[Duel], pairs: Iterable[tuple[str, str]], alpha: float) -> tuple[Contrast, ...]:
-    """Return the contrasts of pairs of systems by their duels, decided together with Holm's correction.
+    """Compare pairs of systems by their duels; the tests are decided together with Holm's correction.
 
-    ``difference`` is the share of duels won minus the share lost; the test permutes the signs of the units.
+    In each contrast, ``difference`` is the share of duels won minus the share lost.
     """
     chosen = list(pairs)
-    found = [_contrast(duels, one, other, alpha, len(chosen)) for one, other in chosen]
-    adjusted = holm([each.p_value for each in found])
+    raw = [_contrast(duels, one, other, alpha, len(chosen)) for one, other in chosen]
+    adjusted = holm([each.p_value for each in raw])
     return tuple(
         replace(each, p_adjusted=p, separable=p is not None and p <= alpha)
-        for each, p in zip(found, adjusted, strict=True)
+        for each, p in zip(raw, adjusted, strict=True)
     )
 
 
 def _contrast(duels: Sequence[Duel], one: str, other: str, alpha: float, n: int) -> Contrast:
-    mine = [(duel.value, duel.unit) for duel in duels if (duel.one, duel.other) == (one, other)]
-    mine += [(1 - duel.value, duel.unit) for duel in duels if (duel.one, duel.other) == (other, one)]
-    values = [value for value, _ in mine]
-    found = paired([1 - value for value in values], values, alpha=alpha, cells=n, units=[unit for _, unit in mine])
-    least = found.at_level(alpha / 2 / n).least_drop if mine else None  # the test is two-sided
-    return contrast_of(one, other, found, least)
+    results = [(duel.value, duel.unit) for duel in duels if (duel.one, duel.other) == (one, other)]
+    results += [(1 - duel.value, duel.unit) for duel in duels if (duel.one, duel.other) == (other, one)]
+    values = [value for value, _ in results]
+    test = paired_test(
+        [1 - value for value in values], values, alpha=alpha, cells=n, units=[unit for _, unit in results]
+    )
+    least = test.at_level(alpha / 2 / n).least_drop if results else None  # the test is two-sided
+    return contrast_of(one, other, test, least)
 
 
-def _rated(system: str, duels: Iterable[Duel], points: float, drawn: Numbers | None, index: int) -> Rated:
+def _duel_record(
+    system: str, duels: Iterable[Duel], points: float, resampled: Numbers | None, index: int
+) -> DuelRecord:
     import numpy as np
 
     values = [duel.value if duel.one == system else 1 - duel.value for duel in duels if system in duel[:2]]
     won, lost = (sum(sign * (value - 0.5) > ROUNDING for value in values) for sign in (1, -1))
     if not values:
-        return Rated(system, 0, 0, 0, None, None)
+        return DuelRecord(system, 0, 0, 0, None, None)
     interval = None
-    if drawn is not None:
+    if resampled is not None:
         tail = (1 - LEVEL) / 2
-        low, high = np.quantile(drawn[:, index], (tail, 1 - tail))
+        low, high = np.quantile(resampled[:, index], (tail, 1 - tail))
         interval = (min(points, float(low)), max(points, float(high)))
-    return Rated(system, won, len(values) - won - lost, lost, fmean(values), points, interval)
+    return DuelRecord(system, won, len(values) - won - lost, lost, fmean(values), points, interval)
 
 
 def _points(wins: Numbers) -> Numbers:
-    """Return the rating of each system in each table of wins; a system without duels keeps the mean."""
+    """Return the rating of each system for each table of wins; a system without duels gets the mean rating."""
     import numpy as np
 
     size = wins.shape[1]
     total, games = wins.sum(axis=2), wins + wins.transpose(0, 2, 1)
     logs = np.zeros((len(wins), size))
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         strength = np.exp(logs)
         expected = (games / (strength[:, :, None] + strength[:, None, :])).sum(axis=2)
         fitted = np.where(total > 0, total, 1.0) / np.where(total > 0, expected, 1.0)
@@ -179,7 +184,7 @@ def _points(wins: Numbers) -> Numbers:
         new -= new.mean(axis=1, keepdims=True)
         change = float(np.abs(new - logs).max())
         logs = new
-        if change < CLOSE:
+        if change < TOLERANCE:
             break
     points: Numbers = MIDDLE + POINTS * logs / np.log(10)
     return points

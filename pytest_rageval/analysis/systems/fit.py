@@ -1,4 +1,4 @@
-"""Fit: how much more a system scores than its row and its column deserve."""
+"""Compute the fit: how much better a system scores than its row and its column predict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Effects", "Fit", "effects", "fit_of"]
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """A table of means, split into effects that add up to it.
+    """The effects of a table of means; together they add up to the table.
 
     Attributes:
         mean: mean of all cells.
@@ -35,10 +35,10 @@ class Fit:
     """The effects of the largest complete part of a grid.
 
     Attributes:
-        rows, cols: the values of its rows and columns.
+        rows, cols: the facet values of its rows and columns.
         effects: its effects.
-        intervals: the 95 % interval of each cell's effect, over independent units; None if there is none.
-        n: number of cases: those that every cell scored. 0 if the cells have different cases.
+        intervals: the 95 % interval of each cell's effect, over independent units; None without an interval.
+        n: number of cases that have a score in every cell; 0 if the columns have different cases.
     """
 
     rows: tuple[str, ...]
@@ -49,7 +49,7 @@ class Fit:
 
 
 def effects(cells: Sequence[Sequence[float]]) -> Effects:
-    """Return the effects of a table without holes."""
+    """Return the effects of a complete table."""
     rows = [fsum(row) / len(row) for row in cells]
     cols = [fsum(col) / len(col) for col in zip(*cells, strict=True)]
     mean = fsum(rows) / len(rows)
@@ -65,10 +65,10 @@ def effects(cells: Sequence[Sequence[float]]) -> Effects:
 
 
 def fit_of(board: Board, grid: Grid) -> Fit | None:
-    """Return the fit on the largest complete part of a grid; None if it has none.
+    """Return the fit on the largest complete part of a grid; None if there is no such part.
 
-    If rows and columns are of systems, it is computed over the cases that every cell of that part scored. Otherwise the
-    columns have different cases, and there are no intervals.
+    If rows and columns are both facets of systems, the fit is computed over the cases that have a score in every cell
+    of that part. Otherwise the columns have different cases, and there are no intervals.
     """
     means = grid.means
     rows, cols = complete_subgrid([[mean is not None for mean in row] for row in means])

@@ -1,4 +1,4 @@
-"""Tables of systems: a metric over two facets without averaging systems, and over axes of tasks."""
+"""Tabulate systems: a metric over two facets, without averaging over systems."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pytest_rageval.model.outcome import Outcome
 __all__ = ["Grid", "axes_of", "complete_subgrid", "grid_of", "grid_over"]
 
 MOST_SUBSETS = 14
-"""Largest number of rows, or else of columns, over whose subsets a complete subgrid is searched."""
+"""The search for a complete subgrid tries all subsets of rows (or of columns, if fewer); their highest number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A metric over two facets. Each cell is one system's.
+    """A metric over two facets. Each cell belongs to one system.
 
     Attributes:
         row_facet, col_facet: the facets.
-        rows, cols: their values: of systems in their order, of cases sorted.
-        cells: ``cells[row][col]``; None where no system ran.
-        systems: the name of each cell's system; "" where there is none.
+        rows, cols: the values of the facets; those of systems in the order of the systems, those of cases sorted.
+        cells: ``cells[row][col]``; None if no system ran there.
+        systems: ``systems[row][col]``, the name of the system of a cell; "" without one.
     """
 
     row_facet: str
@@ -67,7 +67,8 @@ class Grid:
 def grid_of(board: Board, row_facet: str, col_facet: str) -> Grid:
     """Return the grid of two facets.
 
-    If a cell would have several systems, the facet of systems becomes ``system``, because systems are never averaged.
+    Systems are never averaged. If a cell would contain several systems, the facet of systems (workflow or model) is
+    replaced by ``system``.
 
     Raises:
         SettingError: neither facet distinguishes the systems.
@@ -107,9 +108,9 @@ def grid_over(board: Board, row_facet: str, col_facet: str) -> Grid:
 
 
 def axes_of(board: Board, facets: Sequence[str]) -> list[dict[str, str]]:
-    """Return the axes: the combinations of values that cases have of these facets, sorted.
+    """Return the axes, sorted: each combination of values of these facets that occurs in a case.
 
-    A case without one of the facets belongs to no axis.
+    A case that lacks one of the facets belongs to no axis.
     """
     places = {
         tuple(each[facet] for facet in facets)
@@ -121,14 +122,15 @@ def axes_of(board: Board, facets: Sequence[str]) -> list[dict[str, str]]:
 
 
 def complete_subgrid(filled: Sequence[Sequence[bool]]) -> tuple[list[int], list[int]]:
-    """Return the rows and columns of the largest grid without a hole, at least two of each; ([], []) without one.
+    """Return the rows and columns of the largest complete subgrid.
 
-    The size is the number of cells. Ties are broken by the first rows, then the first columns.
+    The subgrid has two or more rows and columns, and the most cells; of equal ones the first is returned. Without such
+    a subgrid, return ([], []).
     """
     n_rows, n_cols = len(filled), len(filled[0]) if filled else 0
     if n_cols < n_rows:
-        turned = complete_subgrid([[row[at] for row in filled] for at in range(n_cols)])
-        return turned[1], turned[0]
+        transposed = complete_subgrid([[row[at] for row in filled] for at in range(n_cols)])
+        return transposed[1], transposed[0]
     if n_rows > MOST_SUBSETS:
         return [], []
     best: tuple[list[int], list[int]] = [], []
@@ -141,15 +143,15 @@ def complete_subgrid(filled: Sequence[Sequence[bool]]) -> tuple[list[int], list[
 
 
 def _is_ambiguous(board: Board, facets: tuple[str, str]) -> bool:
-    """Return whether two systems have the same values of those facets that are facets of systems."""
-    mine = [facet for facet in facets if facet in OF_SYSTEMS]
-    places = [tuple(candidate.value(facet) for facet in mine) for candidate in board.candidates]
+    """Return whether two systems have the same values in all facets of systems among ``facets``."""
+    of_systems = [facet for facet in facets if facet in OF_SYSTEMS]
+    places = [tuple(candidate.value(facet) for facet in of_systems) for candidate in board.candidates]
     return len(set(places)) < len(places)
 
 
 def _ordered(values: Sequence[str], facet: str) -> list[str]:
-    distinct = dict.fromkeys(values)
-    return list(distinct) if facet in OF_SYSTEMS else sorted(distinct, key=sort_key)
+    unique = dict.fromkeys(values)
+    return list(unique) if facet in OF_SYSTEMS else sorted(unique, key=sort_key)
 
 
 def _axis_key(value: str) -> tuple[object, ...]:

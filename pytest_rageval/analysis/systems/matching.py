@@ -1,4 +1,4 @@
-"""Which system suits which task: grid, axes, ranks, best or not separable, fit, best of n."""
+"""Find which system suits which task: grid, axes, ranks, best system, fit, best of n."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.systems.best_of import BestOf, best_of, best_pairs
 from pytest_rageval.analysis.systems.board import NO_VALUE, Board, Key
+from pytest_rageval.analysis.systems.contrasts import Best, Contrast, best_of_scope, contrasts
 from pytest_rageval.analysis.systems.fit import Fit, fit_of
 from pytest_rageval.analysis.systems.grid import Grid, axes_of, grid_of
 from pytest_rageval.analysis.systems.ranks import Ties, ranks
-from pytest_rageval.analysis.systems.separable import Best, Contrast, best_of_scope, contrasts
 from pytest_rageval.model.facets import OF_SYSTEMS, place_text
 
 __all__ = ["ALL", "Axis", "Matching", "bests", "matching_of", "ranks_of"]
 
 ALL = "all"
-"""The scope of all cases and systems."""
+"""The name of the scope with all cases and systems."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One combination of the axes' facets.
+    """One combination of values of the axes' facets.
 
     Attributes:
         where: the facets and their values.
-        cells: system -> its metric there; no key where it did not run.
+        cells: system -> its metric on this axis; no key if the system did not run there.
     """
 
     where: Mapping[str, str]
@@ -34,27 +34,27 @@ class Axis:
 
     @property
     def name(self) -> str:
-        """Its values, such as ``wiki knowledge_seeking``."""
+        """The values of its facets, such as ``wiki knowledge_seeking``."""
         return " ".join(self.where.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Several systems over the same cases.
+    """The comparison of several systems over the same cases.
 
     Attributes:
-        board: their scores.
+        board: the scores of the systems.
         alpha: the level of the paired tests.
         overall: system -> its metric over all cases.
         grid: the metric by two facets.
         axes: the metric by system on each axis.
-        base: the system by whose values the axes are divided; "" for none.
-        ranks: scope -> system -> rank; None where a system did not run on all of it.
-        best: the best system of each scope with two systems or more.
-        pairs: all pairs of systems over all cases.
-        fit: the effects of the largest complete part of the grid; None if there is none.
-        best_of: the best of all systems for each case; None without a case that all scored.
-        best_pairs: the same for each pair, the largest gain first.
+        base: the system by whose values the values on the axes are divided; "" for none.
+        ranks: scope -> system -> rank; None if the system did not run on the whole scope.
+        best: the best system of each scope with two or more systems.
+        pairs: the contrast of each pair of systems over all cases.
+        fit: the effects of the largest complete part of the grid; None without such a part.
+        best_of: the best of n of all systems; None without a case that all systems scored.
+        best_pairs: the best of two for each pair of systems, the largest gain first.
     """
 
     board: Board
@@ -71,9 +71,9 @@ class Matching:
     best_pairs: tuple[BestOf, ...]
 
     def on_axis(self, axis: Axis, system: str) -> float | None:
-        """Return a system's mean on an axis, divided by the base's if there is one.
+        """Return a system's mean on an axis, divided by the mean of the base system if there is one.
 
-        None if either is missing, or if the base's is 0.
+        Return None if a mean is missing, or if the mean of the base system is 0.
         """
         cell = axis.cells.get(system)
         if cell is None or cell.mean is None:
@@ -100,17 +100,17 @@ def matching_of(
         alpha: the level of the paired tests.
         facets: the facets of the grid's rows and columns.
         axes: the facets of the axes.
-        base: the system by whose values the axes are divided; "" for none.
+        base: the system by whose values the values on the axes are divided; "" for none.
         ties: how equal values are ranked.
     """
     grid = grid_of(board, *facets)
-    measured = tuple(_axis(board, where) for where in axes_of(board, axes))
+    axis_values = tuple(_axis(board, where) for where in axes_of(board, axes))
     return Matching(
         board=board,
         alpha=alpha,
         overall={each.name: cell for each in board.candidates if (cell := board.cell(each.name)) is not None},
         grid=grid,
-        axes=measured,
+        axes=axis_values,
         base=base,
         ranks=ranks_of(board, axes, ties),
         best=tuple(bests(board, alpha, (grid.row_facet, grid.col_facet), axes)),
@@ -122,7 +122,7 @@ def matching_of(
 
 
 def bests(board: Board, alpha: float, facets: Sequence[str], axes: Sequence[str]) -> Iterator[Best]:
-    """Yield the best system overall, of each value of ``facets`` and of each axis, where two systems or more ran."""
+    """Yield the best system of each scope with two or more systems: all, each value of ``facets``, and each axis."""
     for scope, systems, cases in _scopes(board, facets, axes):
         best = best_of_scope(board, scope, systems, cases, alpha)
         if best is not None:
@@ -130,28 +130,29 @@ def bests(board: Board, alpha: float, facets: Sequence[str], axes: Sequence[str]
 
 
 def ranks_of(board: Board, axes: Sequence[str], ties: Ties) -> dict[str, dict[str, float | None]]:
-    """Return the ranks overall, by the first facet of the axes, and by axis.
+    """Return scope -> system -> rank, for all cases, each value of the axes' first facet, and each axis.
 
-    A system has a rank in a scope if it has a score on each of its tasks: each testbed and axis that some system has a
-    score on.
+    The tasks of a scope are the combinations of testbed and axis in which some system has a score. A system has a rank
+    if it has a score in every task of the scope.
     """
     scopes: dict[str, list[Key]] = {ALL: list(board.facets)}
     for facets in [axes[:1], axes] if len(axes) > 1 else [axes]:
         scopes |= {place_text(where): board.cases(where) for where in axes_of(board, facets)}
-    found = {}
+    rank_of = {}
     for scope, cases in scopes.items():
         tasks = {key: (key[0], *(board.facets[key].get(axis, NO_VALUE) for axis in axes)) for key in cases}
-        done = {name: {tasks[key] for key in cases if key in scores} for name, scores in board.scores.items()}
-        wanted = set().union(*done.values())
-        among = set(cases)
+        scored_tasks = {name: {tasks[key] for key in cases if key in scores} for name, scores in board.scores.items()}
+        all_tasks = set().union(*scored_tasks.values())
+        in_scope = set(cases)
         means = {
-            name: sum(value for key, value in scores.items() if key in among) / sum(key in among for key in scores)
-            if wanted and done[name] == wanted
+            name: sum(value for key, value in scores.items() if key in in_scope)
+            / sum(key in in_scope for key in scores)
+            if all_tasks and scored_tasks[name] == all_tasks
             else None
             for name, scores in board.scores.items()
         }
-        found[scope] = ranks(means, higher_is_better=board.info.higher_is_better, ties=ties)
-    return found
+        rank_of[scope] = ranks(means, higher_is_better=board.info.higher_is_better, ties=ties)
+    return rank_of
 
 
 def _axis(board: Board, where: Mapping[str, str]) -> Axis:
@@ -164,10 +165,10 @@ def _axis(board: Board, where: Mapping[str, str]) -> Axis:
 
 
 def _scopes(board: Board, facets: Sequence[str], axes: Sequence[str]) -> Iterator[tuple[str, list[str], list[Key]]]:
-    """Yield (scope, systems, cases): all, each value of a facet of systems or cases, each axis."""
+    """Yield (scope, systems, cases) for all cases, each value of a facet of systems or cases, and each axis."""
     names = [candidate.name for candidate in board.candidates]
-    every = list(board.facets)
-    yield ALL, names, every
+    all_cases = list(board.facets)
+    yield ALL, names, all_cases
     seen = {frozenset(names)}
     for facet in dict.fromkeys(facets):
         if facet not in OF_SYSTEMS:
@@ -175,10 +176,10 @@ def _scopes(board: Board, facets: Sequence[str], axes: Sequence[str]) -> Iterato
                 yield place_text(where), names, board.cases(where)
             continue
         for value in dict.fromkeys(candidate.value(facet) for candidate in board.candidates):
-            mine = [candidate.name for candidate in board.candidates if candidate.value(facet) == value]
-            if frozenset(mine) not in seen:  # one row of all systems is no scope of its own
-                yield f"{facet}={value}", mine, every
+            with_value = [candidate.name for candidate in board.candidates if candidate.value(facet) == value]
+            if frozenset(with_value) not in seen:  # a value that all systems share is the scope of all
+                yield f"{facet}={value}", with_value, all_cases
     for where in axes_of(board, axes):
         cases = board.cases(where)
-        if len(cases) < len(every) and (len(axes) > 1 or axes[0] not in facets):
+        if len(cases) < len(all_cases) and (len(axes) > 1 or axes[0] not in facets):
             yield place_text(where), names, cases

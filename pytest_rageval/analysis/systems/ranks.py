@@ -1,4 +1,4 @@
-"""Ranks with ties, and their ordinals."""
+"""Rank values with ties, and write ranks as ordinals."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["TIES", "Ties", "ordinal", "ranks"]
 Ties = Literal["average", "min", "dense"]
 
 TIES: tuple[Ties, ...] = get_args(Ties)
-"""How equal values are ranked: their mean rank, their first rank, or without gaps after them."""
+"""How equal values are ranked: by their mean rank, by their first rank, or with no gap in the ranks after them."""
 
-_ALIKE = 1e-9  # values closer than this differ only by rounding
+_ROUNDING = 1e-9  # values closer than this differ only by rounding
 
 _SUFFIXES = {1: "st", 2: "nd", 3: "rd"}
 
@@ -22,26 +22,26 @@ def ranks(
 ) -> dict[str, float | None]:
     """Return the rank of each value, from 1 for the best; None for a missing value.
 
-    Formula, for a value with b better and e equal ones (itself included): ``average`` b + (e + 1) / 2, ``min`` b + 1,
-    ``dense`` 1 + the number of different better values.
+    Formula, for a value with b better values and e equal values (including itself): ``average`` b + (e + 1) / 2,
+    ``min`` b + 1, ``dense`` 1 + the number of different better values.
     """
     known = [value for value in values.values() if value is not None]
-    found: dict[str, float | None] = {}
+    rank_of: dict[str, float | None] = {}
     for name, value in values.items():
         if value is None:
-            found[name] = None
+            rank_of[name] = None
             continue
-        better = [each for each in known if (each - value if higher_is_better else value - each) > _ALIKE]
-        equal = sum(abs(each - value) <= _ALIKE for each in known)
+        better = [each for each in known if (each - value if higher_is_better else value - each) > _ROUNDING]
+        equal = sum(abs(each - value) <= _ROUNDING for each in known)
         if ties == "dense":
-            found[name] = float(1 + len({round(each / _ALIKE) for each in better}))
+            rank_of[name] = float(1 + len({round(each / _ROUNDING) for each in better}))
         else:
-            found[name] = len(better) + (1.0 if ties == "min" else (equal + 1) / 2)
-    return found
+            rank_of[name] = len(better) + (1.0 if ties == "min" else (equal + 1) / 2)
+    return rank_of
 
 
 def ordinal(rank: float | None) -> str:
-    """Return ``1st``, ``11th``, ``21st``; ``1.5`` for a shared rank, and a dash for None."""
+    """Return a rank as text: ``1st``, ``11th``, ``21st``; ``1.5`` for a shared rank; a dash for None."""
     if rank is None:
         return "–"
     if not float(rank).is_integer():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.systems.board import Board
-    from pytest_rageval.analysis.systems.costs import Deployed
+    from pytest_rageval.analysis.systems.costs import SystemCosts
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -63,18 +63,18 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     yield from table_text(deployment_tables(rows, metric, by, concurrency))
 
 
-def _rows(board: Board, by: str) -> dict[str, list[Deployed]]:
+def _rows(board: Board, by: str) -> dict[str, list[SystemCosts]]:
     """Return value of the facet -> the systems; with a facet, also their macro average over its values."""
-    from pytest_rageval.analysis.systems.costs import deployed, macro_of
+    from pytest_rageval.analysis.systems.costs import macro_of, system_costs
     from pytest_rageval.analysis.systems.grid import axes_of
     from pytest_rageval.report.terminal.deployment_tables import MACRO
 
     if not by:
-        return {"": deployed(board)}
+        return {"": system_costs(board)}
     values = [where[by] for where in axes_of(board, [by])]
 
-    def at(value: str) -> list[Deployed]:
-        return deployed(board, lambda outcome: outcome.facets.get(by) == value)
+    def at(value: str) -> list[SystemCosts]:
+        return system_costs(board, lambda outcome: outcome.facets.get(by) == value)
 
     rows = {value: at(value) for value in values}
     of_system = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.analysis.account.sentences import case_sentence
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.misses import is_miss
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.llm.client.earlier_calls import SYSTEM
 from pytest_rageval.model.calls import Calls
@@ -51,7 +51,7 @@ class Resumed:
         outcome, testbed = decode_outcome(line["outcome"]), plan.testbeds[plan.cases[nodeid][1]]
         better = plan.metrics[testbed.primary].higher_is_better
         gates = [parse_gate(gate) for gate in testbed.gates]
-        is_missed = missed(outcome, testbed.primary, better, gates)
+        is_missed = is_miss(outcome, testbed.primary, better, gates)
         return {
             "outcome": line["outcome"] | ({"missed": True} if is_missed else {}),
             "instance": self.stopped.instances.get(outcome.case_id),

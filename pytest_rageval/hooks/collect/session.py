@@ -37,7 +37,7 @@ from pytest_rageval.testbeds.settings import parse_settings
 from pytest_rageval.text.dictionary import user_dictionary
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.baseline.measured import Snapshot
+    from pytest_rageval.analysis.baseline.snapshot import Snapshot
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
     from pytest_rageval.environments import Environment
     from pytest_rageval.environments.choice import Environments

@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.analysis.baseline.stale import has_stale_score
+from pytest_rageval.analysis.baseline.stale_labels import has_stale_score
 from pytest_rageval.errors import RagEvalError, SettingError, short_repr
 from pytest_rageval.report.text.lines import counted
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.baseline.measured import Measured, Snapshot
+    from pytest_rageval.analysis.baseline.snapshot import Measured, Snapshot
     from pytest_rageval.analysis.gates import Gate
     from pytest_rageval.hooks.config.option_groups import BaselineSetting
     from pytest_rageval.report.run.old_answers import Source, StoredAnswer

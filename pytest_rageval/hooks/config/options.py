@@ -14,7 +14,7 @@ from pytest_rageval.hooks.config.option_groups import BaselineSetting, ReportTar
 from pytest_rageval.hooks.config.setting import Fact, Group, Place, Setting, Settings, declared
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.decisions.partial import PartPolicy
+    from pytest_rageval.analysis.decisions.selected_part import PartPolicy
     from pytest_rageval.hooks.config.environments import EnvironmentLine
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.model.phrases import Markers

@@ -16,7 +16,7 @@ from pytest_rageval.hooks.playing.case_list import CaseList
 from pytest_rageval.hooks.playing.orders import AskOrder
 from pytest_rageval.hooks.playing.saved_files import PREFIX, SavedFiles
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.facets import own_labels
+from pytest_rageval.model.facets import workflow_and_model
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.settings import parse_settings
@@ -95,7 +95,7 @@ class PlaySession:
                 raise SettingError(f"{nodeid}: its answers are recorded, and no system answers anything else")
             case, metrics = _changed(self.collected.session_case(entry), order), tuple(entry.testbed.metrics.values())
         if case.facets.get("system") != responder.name:
-            labels = {**dict(responder.facets), **own_labels(case.instance.facets)}
+            labels = {**dict(responder.facets), **workflow_and_model(case.instance.facets)}
             case = case.with_facets(system=responder.name, **labels)
         return item, replace(entry, responder=responder, case=case), case, metrics
 

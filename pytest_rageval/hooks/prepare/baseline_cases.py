@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pytest_rageval.analysis.baseline.measured import Measured, facets_of_case
 from pytest_rageval.analysis.baseline.pairing import pair_up
+from pytest_rageval.analysis.baseline.snapshot import Measured, facets_of_case
 from pytest_rageval.hooks.collect.selection import marker_ordinals
 from pytest_rageval.model.digests import case_digest
 

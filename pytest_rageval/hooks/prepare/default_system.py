@@ -11,7 +11,7 @@ from pytest_rageval.hooks.config.fixture_overrides import SYSTEM_FIXTURE, simila
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_rageval.analysis.baseline.measured import Snapshot
+    from pytest_rageval.analysis.baseline.snapshot import Snapshot
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.report.run.plan import Plan
 

@@ -13,7 +13,7 @@ import pytest
 from _pytest.mark import MarkMatcher
 from _pytest.mark.expression import Expression
 
-from pytest_rageval.analysis.decisions.partial import SelectedPart
+from pytest_rageval.analysis.decisions.selected_part import SelectedPart
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
 from pytest_rageval.hooks.collect.early_selection import left_out_early
 from pytest_rageval.hooks.collect.keys import SKIPPED_FILES

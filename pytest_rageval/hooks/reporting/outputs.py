@@ -19,7 +19,7 @@ from pytest_rageval.report.files.run_folder import write_text
 from pytest_rageval.report.run.json_text import json_lines, plain
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.baseline.measured import Snapshot
+    from pytest_rageval.analysis.baseline.snapshot import Snapshot
     from pytest_rageval.report.run.run import Run
     from pytest_rageval.report.run.summary_data import MatrixChoice
 

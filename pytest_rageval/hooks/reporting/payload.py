@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rageval.analysis.account.sentences import case_sentence
-from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.misses import is_miss
 from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.process import is_watched_worker, is_worker
@@ -58,7 +58,7 @@ class Payloads:
             if self._collected.options.otel and outcome.status != "skipped":
                 self._send_evaluations(item, entry, result)
         primary = next(iter(entry.testbed.metrics.values()))
-        is_missed = missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates)
+        is_missed = is_miss(outcome, primary.name, primary.higher_is_better, entry.testbed.gates)
         encoded = encode_outcome(outcome)
         if is_missed:
             encoded["missed"] = True

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.collect.keys import RESUMED
 from pytest_rageval.hooks.collect.resumed_run import Resumed

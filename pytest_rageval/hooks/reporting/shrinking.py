@@ -89,7 +89,7 @@ class Shrinking:
 
         Cases taken over from a resumed run count too. A case that missed in several repeats counts once.
         """
-        from pytest_rageval.analysis.missed import missed
+        from pytest_rageval.analysis.misses import is_miss
         from pytest_rageval.model.facets import is_variant
 
         recorder = session.config.stash.get(RECORDER, None)
@@ -102,7 +102,7 @@ class Shrinking:
             entry = item.stash[ENTRY]
             testbed = entry.testbed
             primary = next(iter(testbed.metrics.values()))
-            if missed(outcome, primary.name, primary.higher_is_better, testbed.gates):
+            if is_miss(outcome, primary.name, primary.higher_is_better, testbed.gates):
                 value = outcome.scores[primary.name].value or 0.0
                 value = value if primary.higher_is_better else -value
                 case = testbed.nodeid, entry.name, entry.responder.name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_rageval.analysis.decisions.unscored import NOT_ASKED
+from pytest_rageval.analysis.decisions.unscored_reasons import NOT_ASKED
 from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread

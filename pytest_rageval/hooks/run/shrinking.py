@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_rageval.analysis.clusters import REPEAT
-from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.misses import is_miss
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.generation.shrinking.ddmin import NoMoreTestsError
@@ -135,7 +135,7 @@ class _Shrinking:
         if score.value is None:
             problem = f"{primary.name} has no value: {score.reason}"
             return Reply(None, answer.text, rejected, ranking, replayed, problem)
-        is_missed = missed(result.outcome, primary.name, primary.higher_is_better, testbed.gates)
+        is_missed = is_miss(result.outcome, primary.name, primary.higher_is_better, testbed.gates)
         return Reply(is_missed, answer.text, rejected, ranking, replayed)
 
     def _answer(self, case: Case, repeat: int = 1) -> tuple[AskedResult, CaseError | None]:

@@ -40,7 +40,7 @@ def people_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
         """Score an answer by people's labels, and a run by METRIC corrected by them.
 
         Formula: of an answer, the mean value of its labels. Of several answers of one system, METRIC's mean corrected
-        by the labels (PPI++, see `pytest_rageval.analysis.corrected`). Labels are matched at the end of the session:
+        by the labels (PPI++, see `pytest_rageval.analysis.corrected_mean`). Labels are matched when the session ends:
         until then, and without a label, an answer has no value.
         Range: 0..1, direction of METRIC. Empty input: no value; of several answers, with fewer than 10 labels of the
         system, either ("too_few_labels").

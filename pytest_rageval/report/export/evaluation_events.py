@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any
 
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.misses import is_miss
 from pytest_rageval.llm.secrets import redact_json
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Outcome, Score
@@ -58,7 +58,7 @@ def _of_score(
             f"{_NAME}explanation": rationale or (reason if texts else reason.partition(":")[0]),
         }
     metric = metrics.get(name)
-    is_missed = missed(outcome, name, metric is None or metric.higher_is_better, gates)
+    is_missed = is_miss(outcome, name, metric is None or metric.higher_is_better, gates)
     label = "fail" if is_missed else "pass"
     return {f"{_NAME}score.value": score.value, f"{_NAME}score.label": label, **explanation}
 

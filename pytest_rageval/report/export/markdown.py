@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.account.sentences import broken_text
-from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
+from pytest_rageval.analysis.baseline.comparison import Comparison, MetricComparison
 from pytest_rageval.analysis.baseline.failure_cause import cause_text
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.report.export.markdown_account import (
@@ -75,16 +75,16 @@ def _changes(comparison: Comparison, alpha: float) -> Iterator[Part]:
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
     against = code(comparison.before.path or comparison.before.run)
     counts = f"{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} fixed"
-    significant = [each for each in comparison.compared if each.is_significant(alpha)]
+    significant = [each for each in comparison.results if each.is_significant(alpha)]
     rows = [[f"{counts} of {counted(len(comparison.pairing.pairs), 'case')} against {against}"]]
     rows += [[plain(_change(each, comparison))] for each in significant]
     title = f"Compared with the baseline ({counted(len(significant), 'significant change')})"
     yield Part(title, [["change"], *rows], folded=True, numbers=range(0))
 
 
-def _change(each: Compared, comparison: Comparison) -> str:
+def _change(each: MetricComparison, comparison: Comparison) -> str:
     causes = f"; broke: {causes_text(each.causes, each.by_answer)}" if each.broken else ""
-    return f"{change_text(each, comparison)}, 95 % {interval(each.found.ci95)}{causes}"
+    return f"{change_text(each, comparison)}, 95 % {interval(each.test.ci95)}{causes}"
 
 
 def _repeats(run: Run) -> Iterator[Part]:
@@ -165,7 +165,7 @@ def _long_part(title: str, head: Row, rows: Sequence[Row], numbers: range, n: in
     return Part(title, [head, *rows], folded=True, numbers=numbers, more=n - len(rows))
 
 
-def _case_row(pair: Pair, each: Compared, systems: bool) -> Row:
+def _case_row(pair: Pair, each: MetricComparison, systems: bool) -> Row:
     before, after = (plain(number(side.scores[each.metric])) for side in (pair.before, pair.after))
     return [code(pair.after.name), *([plain(each.system)] if systems else []), code(each.metric), before, after]
 

@@ -65,7 +65,7 @@ def _rows(gates: Sequence[GateResult], *, compares: bool, texts: bool) -> Iterat
 
 def _against(gate: GateResult) -> Iterator[str]:
     """Yield how a gate that holds differs from the baseline."""
-    found = None if gate.regression is None else gate.regression.found
+    found = None if gate.regression is None else gate.regression.test
     if gate.regression is not None and found is not None and found.delta is not None and not gate.not_comparable:
         yield f"{round(found.delta, 2) + 0.0:+.2f} {interval(found.ci95)}"
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot, facets_of_case
+from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed, Snapshot, facets_of_case
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.folders import regular, whole_files

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
-from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.comparison import Comparison, MetricComparison
 from pytest_rageval.analysis.baseline.regression import Regression
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.report.files.baseline_file import snapshot_to_plain
 from pytest_rageval.report.run.cell_json import encode_units, pair_of
 from pytest_rageval.report.run.run import Run
@@ -35,14 +35,14 @@ def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
         "cases": {
             "compared": len(pairing.pairs),
             "new": [case.name for case in pairing.new],
-            "gone": [case.name for case in pairing.gone],
+            "gone": [case.name for case in pairing.removed],
             "changed": [pair.after.name for pair in pairing.changed],
             "renamed": [[pair.before.name, pair.after.name] for pair in pairing.renamed],
             "errors": [pair.after.name for pair in pairing.failed],
             "answers_changed": comparison.answers_changed,
             **({"unscored": unscored} if (unscored := comparison.unscored) else {}),
         },
-        "comparisons": [_compared(each) for each in comparison.compared],
+        "comparisons": [_compared(each) for each in comparison.results],
     }
 
 
@@ -50,7 +50,7 @@ def encode_regression(regression: Regression | None) -> dict[str, Any]:
     """Return how a gate, or a cell of it, compares with the baseline; nulls for a gate without a baseline."""
     if regression is None:
         return {"baseline": None, "p_value": None, "verdict": None}
-    paired = regression.found
+    paired = regression.test
     return {
         "baseline": paired.baseline,
         "p_value": regression.p_value,
@@ -66,8 +66,8 @@ def _run_head(snapshot: Snapshot) -> dict[str, Any]:
     return {"path": snapshot.path, "run": snapshot.run, "started": snapshot.started}
 
 
-def _compared(each: Compared) -> dict[str, Any]:
-    paired = each.found
+def _compared(each: MetricComparison) -> dict[str, Any]:
+    paired = each.test
     return {
         "testbed": each.testbed,
         "metric": each.metric,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypedDict
 
-from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed
+from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.model.stored import Bounds
+from pytest_rageval.model.storage import Bounds
 
 __all__ = [
     "Baseline",

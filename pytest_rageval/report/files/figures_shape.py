@@ -9,7 +9,7 @@ from pytest_rageval.analysis.baseline.regression import Verdict
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.corrected_cases import LabelsUsed
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.model.stored import Bounds
+from pytest_rageval.model.storage import Bounds
 
 __all__ = [
     "GateCell",

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.matrix import Matrix
-from pytest_rageval.model.facets import above
+from pytest_rageval.model.facets import parent_facet
 from pytest_rageval.report.run.cell_json import encode_cell
 
 __all__ = ["encode_matrix"]
@@ -45,7 +45,7 @@ def _encode_groups(matrix: Matrix) -> dict[str, Any]:
         }
         for group in matrix.groups
     ]
-    return {"facet": above(matrix.row_facet), "groups": groups}
+    return {"facet": parent_facet(matrix.row_facet), "groups": groups}
 
 
 def _encode_cells(cells: Sequence[Cell | None]) -> list[dict[str, Any] | None]:

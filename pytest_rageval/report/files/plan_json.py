@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from pytest_rageval.analysis.decisions.partial import SelectedPart
+from pytest_rageval.analysis.decisions.selected_part import SelectedPart
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.bias import MAX_BIAS
 from pytest_rageval.analysis.people.labelled_answers import stand_in

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from pytest_rageval.analysis.account.finding import Account
 from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
-from pytest_rageval.analysis.decisions.partial import PartPolicy
+from pytest_rageval.analysis.decisions.selected_part import PartPolicy
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.trust import Trust
 from pytest_rageval.analysis.repeats import Repeats
@@ -19,7 +19,7 @@ from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import Amount, Bounds, Share
+from pytest_rageval.model.storage import Amount, Bounds, Share
 from pytest_rageval.report.files.comparison_shape import Baseline, StoredComparison
 from pytest_rageval.report.files.figures_shape import StoredGate, StoredMatrix
 from pytest_rageval.report.files.sections_shape import Correlation, Deployment, StoredBallots, StoredDialogues

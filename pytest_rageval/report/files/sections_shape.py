@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal, TypedDict
 
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.model.stored import Amount, Bounds, Share
+from pytest_rageval.model.storage import Amount, Bounds, Share
 
 __all__ = [
     "Agreement",

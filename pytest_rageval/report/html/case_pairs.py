@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_rageval.analysis.baseline.failure_cause import cause_text
-from pytest_rageval.analysis.baseline.measured import Measured, facets_of_case, mean_share
 from pytest_rageval.analysis.baseline.pairing import pair_up
+from pytest_rageval.analysis.baseline.snapshot import Measured, facets_of_case, mean_share
 from pytest_rageval.report.files.baseline_file import snapshot_of
 from pytest_rageval.report.run.json_text import from_json
 

@@ -101,7 +101,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
 
 
 def _is_answered(outcome: Mapping[str, Any], trace: tuple[Step, ...]) -> bool:
-    """Return whether an outcome has an answer, as `answered` decides; steps before an exception are none."""
+    """Return whether an outcome has an answer, see `outcomes_with_answer`; steps before an exception are none."""
     answer = outcome["answer"]
     return answer is not None and not (outcome["status"] == "error" and is_cut_short(trace) and not answer["usage"])
 

@@ -73,7 +73,7 @@ def p_shown(p_value: float | None) -> str:
 
 
 def is_significant(each: Mapping[str, Any], alpha: float) -> bool:
-    """Return `Compared.is_significant` for a comparison of results.json."""
+    """Return `MetricComparison.is_significant` for a comparison of results.json."""
     return each["p_holm"] is not None and each["p_holm"] <= alpha and bool(each["delta"])
 
 

@@ -7,7 +7,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.decisions.selected_part import is_not_decided
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.run_folder import run_age
 from pytest_rageval.report.files.run_names import stored_runs

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.decisions.selected_part import is_not_decided
 from pytest_rageval.analysis.people.bias import FAIR
 from pytest_rageval.report.files.plan_json import decode_plan_without_cases
 from pytest_rageval.report.html.gate_rows import is_not_comparable, is_undecided

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_rageval.analysis.systems.contrasts import Best, Contrast
 from pytest_rageval.analysis.systems.matching import ALL
 from pytest_rageval.analysis.systems.ranks import ordinal
-from pytest_rageval.analysis.systems.separable import Best, Contrast
 from pytest_rageval.report.html.links import view_query
 from pytest_rageval.report.sections.matching import MATCHING
 from pytest_rageval.report.sections.systems import SYSTEMS, SystemRow

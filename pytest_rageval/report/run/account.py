@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_rageval.analysis.account.account import Evidence, findings
+from pytest_rageval.analysis.account.account import AccountInput, findings
 from pytest_rageval.analysis.account.finding import Account, Finding
 from pytest_rageval.analysis.account.losses import JudgedGate, Names
-from pytest_rageval.analysis.baseline.measured import Snapshot
-from pytest_rageval.analysis.clusters import repeated
-from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
+from pytest_rageval.analysis.clusters import has_repeats
+from pytest_rageval.analysis.decisions.selected_part import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import SESSION
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.report.run.gate_results import NamedGate, covers, session_node, testbed_node
@@ -71,15 +71,15 @@ def run_verdict(run: Run) -> RunVerdict:
     )
 
 
-def _evidence(run: Run) -> Evidence:
+def _evidence(run: Run) -> AccountInput:
     of_systems = run.of_systems()
     systems = {outcome.system for outcome in of_systems}
-    return Evidence(
+    return AccountInput(
         comparison=run.comparison(MatrixChoice()),
         gates=[JudgedGate(each.result, covered(run, each)) for each in run.gates],
         outcomes=of_systems,
         errors=run.ordered(),
-        looked_at=_looked_at(run),
+        deciding_metrics=_looked_at(run),
         metrics=run.plan.metrics,
         names=Names({nodeid: each.name for nodeid, each in run.plan.testbeds.items()}, len(systems) > 1),
         alpha=run.plan.alpha,
@@ -113,7 +113,7 @@ def _looked_at(run: Run) -> Mapping[str, tuple[str, ...]]:
 def _tail(found: tuple[Finding, ...], run: Run) -> str:
     """Return how many cases broke, missed or were fixed, and by how many causes; each repeat of a case can miss."""
     account = Account("", "open", found)
-    unit = {"missed": "run" if repeated(list(run.outcomes.values())) else "case"}
+    unit = {"missed": "run" if has_repeats(list(run.outcomes.values())) else "case"}
     parts = []
     for kind, what in (("errors", "error"), ("drop", "broke"), ("missed", "missed")):
         cases = {case for each in found if each.kind == kind for case in each.cases}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rageval.analysis.type_shares import Diagnosed
+from pytest_rageval.analysis.type_shares import DiagnosedOutcome
 from pytest_rageval.errors import SettingError
 from pytest_rageval.metrics.diagnosis.published import type_of_reval
 from pytest_rageval.report.run.json_text import from_json
@@ -11,14 +11,14 @@ from pytest_rageval.report.run.run import Run
 __all__ = ["diagnosed", "diagnosed_by_reval"]
 
 
-def diagnosed(run: Run) -> list[Diagnosed]:
+def diagnosed(run: Run) -> list[DiagnosedOutcome]:
     """Return the outcomes of systems that have a diagnosis.
 
     Raises:
         SettingError: none has one.
     """
     found = [
-        Diagnosed(outcome, outcome.diagnosis.type, outcome.diagnosis.why)
+        DiagnosedOutcome(outcome, outcome.diagnosis.type, outcome.diagnosis.why)
         for outcome in run.of_systems()
         if outcome.diagnosis is not None
     ]
@@ -31,7 +31,7 @@ def diagnosed(run: Run) -> list[Diagnosed]:
     return found
 
 
-def diagnosed_by_reval(run: Run) -> list[Diagnosed]:
+def diagnosed_by_reval(run: Run) -> list[DiagnosedOutcome]:
     """Return the same outcomes with the types of R-Eval's published rule.
 
     Raises:
@@ -44,5 +44,5 @@ def diagnosed_by_reval(run: Run) -> list[Diagnosed]:
     for case in cases:
         gold, answer = from_json(run.instances[case.outcome.case_id])["gold"], case.outcome.answer
         if answer is not None and gold and gold[0]:
-            by_reval.append(Diagnosed(case.outcome, type_of_reval(gold[0][0], answer), ""))
+            by_reval.append(DiagnosedOutcome(case.outcome, type_of_reval(gold[0][0], answer), ""))
     return by_reval

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.decisions.decide import decide
 from pytest_rageval.analysis.decisions.judge_bias import fail_biased
-from pytest_rageval.analysis.decisions.partial import not_decided
-from pytest_rageval.analysis.decisions.verdicts import SESSION, GateResult, Undecided, measure
+from pytest_rageval.analysis.decisions.selected_part import not_decided
+from pytest_rageval.analysis.decisions.verdicts import SESSION, GateResult, MeasuredGate, measure
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.people.bias import BIASED, JudgeBias
 from pytest_rageval.model.facets import ANY
@@ -52,7 +52,7 @@ def evaluate(
     """
     groups = summary_data.groups(outcomes)
 
-    def measured(node: str, gate: Gate, scope: str, mine: Sequence[Outcome], left: int) -> GateResult | Undecided:
+    def measured(node: str, gate: Gate, scope: str, mine: Sequence[Outcome], left: int) -> GateResult | MeasuredGate:
         why = f"this is {plan.shard}; rageval merge decides it" if plan.shard else ""
         why = "the session was interrupted" if interrupted else why
         if why:
@@ -71,7 +71,7 @@ def evaluate(
         return fail_biased(found, biased, mine) if biased else found
 
     nodes: list[tuple[str, Gate]] = []
-    gates: list[GateResult | Undecided] = []
+    gates: list[GateResult | MeasuredGate] = []
     for nodeid, testbed in plan.testbeds.items():
         for text in testbed.gates:
             gate, node = parse_gate(text), testbed_node(nodeid, text)

@@ -41,7 +41,7 @@ def gate_values(gate: Gate | None, value: float | None, was: float | None) -> Ga
 
 def values_of(result: GateResult) -> tuple[GateValues, int]:
     """Return the values of a gate and the number of cases behind them; of a baseline gate those that both runs have."""
-    found = None if result.regression is None else result.regression.found
+    found = None if result.regression is None else result.regression.test
     was = None if found is None else found.baseline
     if found is not None and (now := compared_value(result.value, was, found.delta)) is not None:
         return gate_values(result.gate, now, was), found.n_pairs

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pytest_rageval.analysis.corrected import Corrected
 from pytest_rageval.analysis.corrected_cases import Labelling, corrected_of
+from pytest_rageval.analysis.corrected_mean import CorrectedMean
 from pytest_rageval.analysis.people.agreement import (
     Agreement,
     Rating,
@@ -17,7 +17,7 @@ from pytest_rageval.analysis.people.agreement import (
     levels_of,
     without_levels,
 )
-from pytest_rageval.analysis.people.correlated import Correlations, correlations
+from pytest_rageval.analysis.people.correlations import Correlations, correlations
 from pytest_rageval.analysis.people.labelled_answers import (
     Compared,
     Matched,
@@ -63,7 +63,7 @@ class MeanOf:
 
     metric: str
     system: str
-    mean: Corrected
+    mean: CorrectedMean
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_rageval.analysis.people.bias import JudgeBias, biases_of
 from pytest_rageval.analysis.people.labelled_scores import with_labels
 from pytest_rageval.analysis.people.local_use import LocalUse, local_uses_of
-from pytest_rageval.analysis.people.trust import Trust, trusts_of, withheld
+from pytest_rageval.analysis.people.trust import Trust, trusts_of, withhold_untrusted
 from pytest_rageval.analysis.variants import originals
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan
@@ -50,5 +50,5 @@ def validate_judges(plan: Plan, outcomes: Sequence[Outcome]) -> JudgeValidation:
     problems = {trust.judge: trust.problem for trust in trusts if trust.problem is not None}
     labelled = {outcome.nodeid: outcome for outcome in with_labels(labels, mine, plan.apart)}
     may_change = outcomes if problems else [each for each in outcomes if each.nodeid in labelled]
-    changed = [withheld(labelled.get(each.nodeid, each), judges, problems) for each in may_change]
+    changed = [withhold_untrusted(labelled.get(each.nodeid, each), judges, problems) for each in may_change]
     return JudgeValidation(changed, trusts, biases, local_uses_of(plan.metrics, labels, mine))

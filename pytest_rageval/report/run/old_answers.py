@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple
 
-from pytest_rageval.analysis.baseline.measured import facets_of_case
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
+from pytest_rageval.analysis.baseline.snapshot import facets_of_case
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.model.answer import Answer, OldAnswer
 from pytest_rageval.model.digests import text_digest
 from pytest_rageval.model.outcome import Digest, Outcome
-from pytest_rageval.model.stored import stored
+from pytest_rageval.model.storage import stored
 
 __all__ = [
     "HOW", "OldAnswers", "Source", "StoredAnswer", "answer_now", "answers_of", "old_answers", "texts_digest",

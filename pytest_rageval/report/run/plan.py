@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
-from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart
+from pytest_rageval.analysis.decisions.selected_part import PartPolicy, SelectedPart
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.bias import MAX_BIAS
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import ALWAYS, Bounds, stored
+from pytest_rageval.model.storage import ALWAYS, Bounds, stored
 
 __all__ = ["DIGEST", "TO_AGREE", "Plan", "Shard", "TestbedPlan", "Unseen"]
 

@@ -11,9 +11,9 @@ from typing import Any
 from pytest_rageval.analysis.clusters import REPEAT, over_units
 from pytest_rageval.analysis.statistics import Mean, mean_of
 from pytest_rageval.analysis.systems.board import key_of
+from pytest_rageval.analysis.systems.contrasts import Contrast
 from pytest_rageval.analysis.systems.duels import Duel, contrasts_of_duels
 from pytest_rageval.analysis.systems.leaderboard import Leaderboard, leaderboard_of_duels
-from pytest_rageval.analysis.systems.separable import Contrast
 from pytest_rageval.analysis.units import Units, units_of_outcomes
 from pytest_rageval.engine.pair_judging import JudgedPair, PairOfAnswers
 from pytest_rageval.errors import SettingError

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
-from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.pairing import Pairing, pair_up
 from pytest_rageval.analysis.baseline.regression import Against
-from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
+from pytest_rageval.analysis.deployment import Stage, merge_facts, queries_of, stages_of
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.people.bias import JudgeBias
 from pytest_rageval.analysis.people.local_use import LocalUse
@@ -122,7 +122,7 @@ class Run:
     def take_retrievers(self, reports: Iterable[Facts]) -> None:
         """Store the facts that a process reports of its retrievers."""
         for facts in reports:
-            self.retrievers = merged(self.retrievers, facts)
+            self.retrievers = merge_facts(self.retrievers, facts)
 
     def ordered(self) -> list[Outcome]:
         """Return the outcomes in data order."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_rageval.analysis.usage import answered, used
+from pytest_rageval.analysis.usage import outcomes_with_answer, usage_value
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.unseen_calls import UNSEEN
 from pytest_rageval.report.text.lines import few_of
@@ -74,7 +74,7 @@ def unsighted(
     names = [name for name in direct if sightings.answers.get(name) and name not in sightings.seen]
     if sightings.requests or not names:
         return "", False
-    costs = [used("cost_usd", outcome) for outcome in answered(outcomes) if outcome.system in names]
+    costs = [usage_value("cost_usd", outcome) for outcome in outcomes_with_answer(outcomes) if outcome.system in names]
     unbound = limits.budget and bool(sightings.setting) and None in costs  # without the setting it is refused, or noted
     effects = list(_effects(limits.record_mode, unbound=unbound))
     if not effects:

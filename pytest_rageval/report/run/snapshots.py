@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from pytest_rageval.analysis.baseline.comparable import CaseFates, case_fates
-from pytest_rageval.analysis.baseline.measured import MeasuredTestbed, Snapshot, measured_of
 from pytest_rageval.analysis.baseline.pairing import pair_up
 from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.baseline.snapshot import MeasuredTestbed, Snapshot, measured_of
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan
 

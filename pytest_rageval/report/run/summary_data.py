@@ -12,12 +12,12 @@ from pytest_rageval.analysis.clusters import by_case
 from pytest_rageval.analysis.correlation import RankCorrelation, rank_correlation
 from pytest_rageval.analysis.dialogues import Dialogues, dialogues_of
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
-from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
+from pytest_rageval.analysis.matrix import Matrix, facet_values, has_facet, matrix_of
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.repeats import Repeats, repeats_of
 from pytest_rageval.model.facets import OF_SYSTEMS
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import ALWAYS
+from pytest_rageval.model.storage import ALWAYS
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 
 __all__ = [
@@ -99,7 +99,7 @@ def curves(plan: Plan, outcomes: Sequence[Outcome]) -> list[tuple[str, str, str,
     return [
         (testbed.name, system, testbed.primary, group)
         for testbed, system, group in _by_system(plan, outcomes)
-        if len(distinct("noise_rate", group)) > 1
+        if len(facet_values("noise_rate", group)) > 1
     ]
 
 
@@ -202,8 +202,8 @@ def _tells_systems_apart(group: Sequence[Outcome], rows: str, cols: str) -> bool
 
 
 def _axes(group: Sequence[Outcome], choice: MatrixChoice) -> tuple[str, str]:
-    rows = choice.rows or ("topic" if present("topic", group) else "dataset")
-    return rows, choice.cols or ("task" if present("task", group) else "ability")
+    rows = choice.rows or ("topic" if has_facet("topic", group) else "dataset")
+    return rows, choice.cols or ("task" if has_facet("task", group) else "ability")
 
 
 def _systems(group: Sequence[Outcome]) -> list[str]:

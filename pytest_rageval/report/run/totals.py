@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
 
-from pytest_rageval.analysis.baseline.measured import Measured, Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Measured, Snapshot
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import over_units
 from pytest_rageval.analysis.metric_info import MetricInfo

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_rageval.analysis.gates import Gate, parse_gate
-from pytest_rageval.analysis.usage import answered, is_replayed, used
+from pytest_rageval.analysis.usage import is_replayed, outcomes_with_answer, usage_value
 from pytest_rageval.model.facets import in_slice
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan
@@ -51,7 +51,7 @@ def unseen_at_end(plan: Plan, outcomes: Sequence[Outcome], *, budget: bool) -> I
 
     A replayed answer made no calls, so it is not counted.
     """
-    live = [outcome for outcome in answered(outcomes) if not is_replayed(outcome)]
+    live = [outcome for outcome in outcomes_with_answer(outcomes) if not is_replayed(outcome)]
     metrics: dict[str, dict[str, None]] = {system: {"cost_usd": None} for system in plan.unseen.systems if budget}
     for gate, systems in _cost_gates(plan, [(each.testbed, each.system, each.facets) for each in outcomes]):
         for system in systems:
@@ -70,7 +70,7 @@ def _silent(metrics: Iterable[str], outcomes: Sequence[Outcome], system: str) ->
     """Yield how many answers do not report the usage that each metric needs."""
     suffix = f" answers of {system}"
     for metric in metrics:
-        unknown = sum(used(metric, outcome) is None for outcome in outcomes)
+        unknown = sum(usage_value(metric, outcome) is None for outcome in outcomes)
         if unknown:
             yield f"{unknown} of {len(outcomes)}{suffix} report no {PARTS[metric]}"
             suffix = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pytest_rageval.analysis.account.sentences import broken_text
-from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
+from pytest_rageval.analysis.baseline.comparison import Comparison, MetricComparison
 from pytest_rageval.analysis.baseline.failure_cause import CAUSES, Cause
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
@@ -69,10 +69,10 @@ def broken_lines(comparison: Comparison, dropped: Collection[str]) -> Iterator[L
         yield Line(broken_text(broken, dropped))
 
 
-def change_text(each: Compared, comparison: Comparison) -> str:
+def change_text(each: MetricComparison, comparison: Comparison) -> str:
     """Return a sentence on the change of a metric, over all cases or in a cell."""
     cells = len(comparison.cells_of(each))
-    return moved_text(row_name(each, comparison), each.slice, each.found.delta, each.p_holm, cells)
+    return moved_text(row_name(each, comparison), each.slice, each.test.delta, each.p_holm, cells)
 
 
 def moved_text(name: str, place: Mapping[str, str], delta: float | None, p_holm: float | None, cells: int) -> str:
@@ -126,7 +126,7 @@ def cases_by_kind(pairing: Pairing) -> dict[str, tuple[str, ...]]:
     return {
         "renamed": tuple(f"{pair.before.name} -> {pair.after.name}" for pair in pairing.renamed),
         "new": tuple(case.name for case in pairing.new),
-        "removed": tuple(case.name for case in pairing.gone),
+        "removed": tuple(case.name for case in pairing.removed),
         "changed": new_names(pairing.changed),
         "in error": new_names(pairing.failed),
     }
@@ -137,16 +137,16 @@ def _head(comparison: Comparison) -> str:
     return f"against {before.path or before.run}, of {moment(before.started)}: {cases_text(comparison)}"
 
 
-def change_columns(shown: Sequence[Compared]) -> list[list[str]]:
+def change_columns(shown: Sequence[MetricComparison]) -> list[list[str]]:
     """Return the columns of a table with one row for each comparison."""
-    has_repeats = any(each.n > each.found.n_pairs for each in shown)
+    has_repeats = any(each.n > each.test.n_pairs for each in shown)
     return [
-        ["was", *(_share(each.found.baseline) for each in shown)],
-        ["now", *(_share(each.found.value) for each in shown)],
+        ["was", *(_share(each.test.baseline) for each in shown)],
+        ["now", *(_share(each.test.value) for each in shown)],
         ["change [95 %]", *(_change(each) for each in shown)],
         ["n", *(str(each.n) for each in shown)],
-        *([["cases", *(str(each.found.n_pairs) for each in shown)]] if has_repeats else ()),
-        *([["units", *(str(each.found.n_units) for each in shown)]] if any(each.found.facet for each in shown) else ()),
+        *([["cases", *(str(each.test.n_pairs) for each in shown)]] if has_repeats else ()),
+        *([["units", *(str(each.test.n_units) for each in shown)]] if any(each.test.facet for each in shown) else ()),
         ["broke", *(str(len(each.broken)) for each in shown)],
         ["fixed", *(str(len(each.fixed)) for each in shown)],
     ]
@@ -156,8 +156,8 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _change(each: Compared) -> str:
-    delta, ci95 = each.found.delta, each.found.ci95
+def _change(each: MetricComparison) -> str:
+    delta, ci95 = each.test.delta, each.test.ci95
     if delta is None:
         return "–"
     change = f"{delta:+.3f}" if delta else "0"
@@ -165,7 +165,7 @@ def _change(each: Compared) -> str:
 
 
 def verdict_lines(
-    comparison: Comparison, shown: Sequence[Compared], alpha: float, *, failed: bool = False
+    comparison: Comparison, shown: Sequence[MetricComparison], alpha: float, *, failed: bool = False
 ) -> Iterator[Line]:
     """Yield broken and fixed cases by the primary metrics, their causes, and all significant changes."""
     for each in (each for each in shown if comparison.is_primary(each)):
@@ -174,14 +174,14 @@ def verdict_lines(
             yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))
         if each.fixed:
             yield Line(ascii_safe(f"{row_name(each, comparison)}: fixed {_names(each.fixed)}"))
-    significant = [each for each in comparison.compared if each.is_significant(alpha)]
+    significant = [each for each in comparison.results if each.is_significant(alpha)]
     for each in significant:
         text = change_text(each, comparison)
         if each.slice and each.broken:
             text += f"; broke: {causes_text(each.causes, each.by_answer)}"
         yield Line(ascii_safe(text), _style(each, comparison))
     if not significant:
-        some = any(each.broken or each.fixed for each in comparison.compared)
+        some = any(each.broken or each.fixed for each in comparison.results)
         if not (some and failed):
             yield Line(ALL_NOISE if some else unchanged_text(comparison.unscored))
         yield from _least(comparison)
@@ -193,19 +193,19 @@ def verdict_lines(
 def _least(comparison: Comparison) -> Iterator[Line]:
     """Yield the smallest detectable drops of the primary metrics."""
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
-    known = sorted((each.found.least_drop, row_name(each, comparison)) for each in primary if each.found.least_drop)
+    known = sorted((each.test.least_drop, row_name(each, comparison)) for each in primary if each.test.least_drop)
     if known:
         drops = few_of(tuple(f"{name} {drop:.2g}" for drop, name in known), 3)
         yield Line(ascii_safe(f"smallest detectable drops: {drops}"))
 
 
-def _style(each: Compared, comparison: Comparison) -> Style:
+def _style(each: MetricComparison, comparison: Comparison) -> Style:
     info = comparison.after.metrics.get(each.metric)
-    rose = (each.found.delta or 0) > 0
+    rose = (each.test.delta or 0) > 0
     return "green" if rose == (info is None or info.higher_is_better) else "red"
 
 
-def row_name(each: Compared, comparison: Comparison) -> str:
+def row_name(each: MetricComparison, comparison: Comparison) -> str:
     """Return the testbed and metric of a comparison, and the system if there are several."""
     several = len(comparison.after.systems) > 1
     return row_text(comparison.after.testbeds[each.testbed].name, each.metric, each.system if several else "")

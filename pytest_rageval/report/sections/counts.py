@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rageval.analysis.clusters import by_case, repeated
+from pytest_rageval.analysis.clusters import by_case, has_repeats
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.model.facets import MODEL, is_variant
@@ -46,7 +46,7 @@ def counts_text(run: Run) -> str:
     """Return the number of cases by status, the systems, and the model ``embedded`` if it answered."""
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
-    groups = list(by_case(outcomes).values()) if repeated(outcomes) else [[outcome] for outcome in outcomes]
+    groups = list(by_case(outcomes).values()) if has_repeats(outcomes) else [[outcome] for outcome in outcomes]
     n_variants = sum(is_variant(group[0].facets) for group in groups)
     cases = counted(len(groups) - n_variants, "case") + (f" and {counted(n_variants, 'variant')}" if n_variants else "")
     if len(groups) < len(outcomes):

@@ -8,8 +8,8 @@ from itertools import chain
 from pytest_rageval.analysis.account.sentences import OPPOSITE, two_values
 from pytest_rageval.analysis.baseline.failure_cause import causes_of, n_by_answer
 from pytest_rageval.analysis.baseline.regression import Regression
-from pytest_rageval.analysis.corrected_cases import EARLIER, LabelsUsed
-from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.corrected_cases import EARLIER_LABELS, LabelsUsed
+from pytest_rageval.analysis.decisions.selected_part import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import DESELECTED, NOT_DECIDED, GateResult
 from pytest_rageval.analysis.decisions.worst_cases import Flaws
 from pytest_rageval.errors import ascii_safe
@@ -63,10 +63,10 @@ def gate_headline(result: GateResult) -> str:
     """Return ``0.18 < 0.33 (n 77, was 0.35) at task=qa``, or why the gate cannot be decided."""
     gate, value, regression = result.gate, result.value, result.regression
     place = f" at {place_text(result.own_slice)}" if result.cells and result.own_slice else ""
-    if regression is not None and regression.verdict == "worse" and regression.found.baseline is not None:
-        was, value = regression.found.baseline, regression.found.value or 0.0
+    if regression is not None and regression.verdict == "worse" and regression.test.baseline is not None:
+        was, value = regression.test.baseline, regression.test.value or 0.0
         now, bound = two_values(value, was + gate.bound)
-        return f"{now} {OPPOSITE[gate.op]} {bound} (n {regression.found.n_pairs}, was {was:.2f}){place}"
+        return f"{now} {OPPOSITE[gate.op]} {bound} (n {regression.test.n_pairs}, was {was:.2f}){place}"
     if gate.baseline or value is None or result.bias or gate.holds(value):
         return result.reason or ""
     now, bound = two_values(value, gate.bound)
@@ -158,7 +158,7 @@ def _gate_text(result: GateResult, room: int) -> str:
 
 def _against(result: GateResult, regression: Regression) -> list[str]:
     """Return how a gate, or its deciding cell, compares with the baseline."""
-    paired = regression.found
+    paired = regression.test
     if result.not_comparable:
         return [ascii_safe(result.reason or "")]
     if paired.delta is None:
@@ -187,7 +187,7 @@ def _undecided_text(result: GateResult) -> str:
     if not cells:
         return ""
     why = "too few cases to decide"
-    if not any(cell.regression and cell.regression.found.n_pairs for cell in cells):
+    if not any(cell.regression and cell.regression.test.n_pairs for cell in cells):
         why = "not in the baseline"
     if not result.cells:
         return f"inconclusive: {why}"
@@ -209,7 +209,7 @@ def n_text(result: GateResult) -> str:
 
 def _labels_text(labels: LabelsUsed) -> str:
     """Return ``30 labels``, or ``30 labels of earlier answers``."""
-    return f"{labels.n} {EARLIER}" if labels.source == EARLIER else counted(labels.n, "label")
+    return f"{labels.n} {EARLIER_LABELS}" if labels.source == EARLIER_LABELS else counted(labels.n, "label")
 
 
 def unscored_text(unscored: Mapping[str, int]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rageval.analysis.corrected import FEWEST
-from pytest_rageval.analysis.corrected_cases import EARLIER
+from pytest_rageval.analysis.corrected_cases import EARLIER_LABELS
+from pytest_rageval.analysis.corrected_mean import FEWEST
 from pytest_rageval.analysis.people.bias import UNKNOWN, JudgeBias
 from pytest_rageval.metrics.judges.people import PEOPLE
 from pytest_rageval.report.run.plan import TestbedPlan
@@ -27,7 +27,9 @@ def _tables(biases: Sequence[JudgeBias], testbeds: Mapping[str, TestbedPlan]) ->
         ["bias [95 %]", *(_difference(bias) for bias in biases)],
         ["verdict", *(bias.verdict for bias in biases)],
     ]
-    notes = [Line(f"{bias.judge} of {bias.system}: {EARLIER}") for bias in biases if bias.labels == EARLIER]
+    notes = [
+        Line(f"{bias.judge} of {bias.system}: {EARLIER_LABELS}") for bias in biases if bias.labels == EARLIER_LABELS
+    ]
     yield Table("judges against people, by system - over the labelled answers", columns, notes)
 
 
@@ -37,7 +39,7 @@ def bias_text(bias: JudgeBias) -> str:
     if bias.verdict == UNKNOWN:
         units = "" if bias.units == bias.n else f" of {counted(bias.units, 'independent unit')}"
         return f"{UNKNOWN}: {what} has {counted(bias.n, 'label')}{units}, wanted {FEWEST}"
-    source = f" ({bias.labels})" if bias.labels == EARLIER else ""
+    source = f" ({bias.labels})" if bias.labels == EARLIER_LABELS else ""
     means = f"{_number(bias.judged)} where people say {_number(bias.people)}"
     return f"{bias.verdict}: {what} is {means} on {bias.n} labels{source}; gate {PEOPLE}{bias.judge} instead"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rageval.analysis.people.local_use import MOST_UNLIKE, Agreed, LocalUse
+from pytest_rageval.analysis.people.local_use import MOST_UNLIKE, LabelMatches, LocalUse
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Section, Table
@@ -42,7 +42,7 @@ def unlike_training(uses: Sequence[LocalUse]) -> list[str]:
     return notes
 
 
-def _agreed(agreed: Agreed) -> str:
+def _agreed(agreed: LabelMatches) -> str:
     return f"{agreed.same / agreed.n:.2f} of {agreed.n}" if agreed.n else "–"
 
 

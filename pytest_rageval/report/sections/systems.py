@@ -88,11 +88,11 @@ def _compute(run: Run) -> list[SystemRow]:
 
 def _rows(board: Board) -> Iterator[SystemRow]:
     from pytest_rageval.analysis.systems.board import NO_VALUE
-    from pytest_rageval.analysis.systems.costs import deployed
+    from pytest_rageval.analysis.systems.costs import system_costs
     from pytest_rageval.analysis.systems.matching import ALL, ranks_of
 
     ranks = ranks_of(board, AXES, "average")[ALL]
-    rows = deployed(board)
+    rows = system_costs(board)
     for row in sorted(rows, key=lambda row: ranks[row.system.name] or len(rows) + 1):
         system, cell = row.system, row.quality
         yield SystemRow(

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account, Finding
-from pytest_rageval.analysis.clusters import repeated
-from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.clusters import has_repeats
+from pytest_rageval.analysis.decisions.selected_part import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
@@ -93,7 +93,7 @@ def _figures(run: Run, around: Surroundings) -> str:
     outcomes = list(run.outcomes.values())
     errors = sum(outcome.status == "error" for outcome in outcomes)
     skipped = sum(outcome.status == "skipped" for outcome in outcomes)
-    parts = [counted(len(outcomes), "run" if repeated(outcomes) else "case"), counted(errors, "error")]
+    parts = [counted(len(outcomes), "run" if has_repeats(outcomes) else "case"), counted(errors, "error")]
     parts += [f"{skipped} skipped"] if skipped else []
     if unfinished := run.unfinished().total():
         parts.append(f"{unfinished} not run")

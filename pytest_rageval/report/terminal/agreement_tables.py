@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pytest_rageval.analysis.people.agreement import MANY_LEVELS, MOST_LEVELS, Agreement, Estimate
-from pytest_rageval.analysis.people.correlated import Correlations
+from pytest_rageval.analysis.people.correlations import Correlations
 from pytest_rageval.analysis.people.labelled_answers import Matched
 from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.errors import ascii_safe

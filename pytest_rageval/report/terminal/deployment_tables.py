@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.analysis.systems.board import NO_VALUE
-from pytest_rageval.analysis.systems.costs import SHARES, Deployed
+from pytest_rageval.analysis.systems.costs import SHARES, SystemCosts
 from pytest_rageval.report.sections.section import Table
 from pytest_rageval.report.text.lines import Line, dollars, few_of, interval, number
 from pytest_rageval.report.text.tables import ABSENT
@@ -28,7 +28,7 @@ FEW = 3
 
 REPLAYED = "replayed"
 
-Rows = Mapping[str, Sequence[Deployed]]
+Rows = Mapping[str, Sequence[SystemCosts]]
 """Value of the facet, or "" for all cases -> the systems."""
 
 
@@ -85,7 +85,7 @@ def deployment_json(rows: Rows, metric: str, by: str, concurrency: Mapping[str, 
     return {"metric": metric, "by": by or None, "systems": systems}
 
 
-def _figures(row: Deployed) -> dict[str, Any]:
+def _figures(row: SystemCosts) -> dict[str, Any]:
     low, high = (None, None) if row.quality is None or row.quality.ci95 is None else row.quality.ci95
     front = None if row.front is None else ("yes" if row.front else "no")
     model = None if row.system.model == NO_VALUE else row.system.model
@@ -97,7 +97,7 @@ def _figures(row: Deployed) -> dict[str, Any]:
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def _heads(flat: Sequence[tuple[str, Deployed]], by: str) -> list[list[str]]:
+def _heads(flat: Sequence[tuple[str, SystemCosts]], by: str) -> list[list[str]]:
     heads = [["system", *(f"{row.system.name} ({value})" if by else row.system.name for value, row in flat)]]
     if not by:
         heads.append(["workflow", *(row.system.workflow for _, row in flat)])
@@ -105,7 +105,7 @@ def _heads(flat: Sequence[tuple[str, Deployed]], by: str) -> list[list[str]]:
     return heads
 
 
-def _costs(flat: Sequence[tuple[str, Deployed]]) -> Iterator[list[str]]:
+def _costs(flat: Sequence[tuple[str, SystemCosts]]) -> Iterator[list[str]]:
     rows = [row for _, row in flat]
     yield ["n", *(str(row.n) for row in rows)]
     yield ["quality", *(number(row.mean) for row in rows)]
@@ -117,7 +117,7 @@ def _costs(flat: Sequence[tuple[str, Deployed]]) -> Iterator[list[str]]:
     yield ["front", *(_front(row) for row in rows)]
 
 
-def _calls(flat: Sequence[tuple[str, Deployed]]) -> Iterator[list[str]]:
+def _calls(flat: Sequence[tuple[str, SystemCosts]]) -> Iterator[list[str]]:
     rows = [row for _, row in flat]
     for head, name in (
         ("model calls", "model_calls"), ("tool calls", "tool_calls"), ("steps", "steps"),
@@ -128,13 +128,13 @@ def _calls(flat: Sequence[tuple[str, Deployed]]) -> Iterator[list[str]]:
         yield [head, *(str(getattr(row, name)) for row in rows)]
 
 
-def _front(row: Deployed) -> str:
+def _front(row: SystemCosts) -> str:
     if row.front is None:
         return ABSENT
     return "front" if row.front else f"dominated by {few_of(row.dominated_by, FEW)}"
 
 
-def _notes(flat: Sequence[tuple[str, Deployed]], concurrency: Mapping[str, str]) -> list[Line]:
+def _notes(flat: Sequence[tuple[str, SystemCosts]], concurrency: Mapping[str, str]) -> list[Line]:
     notes = []
     for value, row in flat:
         if row.n_replayed:

@@ -21,19 +21,19 @@ __all__ = ["leaderboard_json", "leaderboard_table", "preference_tables", "prefer
 def leaderboard_table(board: Leaderboard) -> Table:
     """Return the systems, the best one first."""
     places = board.places
-    columns = [["system", *(each.rated.system for each in places)], ["rank", *(ordinal(each.rank) for each in places)]]
+    columns = [["system", *(each.record.system for each in places)], ["rank", *(ordinal(each.rank) for each in places)]]
     if any(each.cell is not None for each in places):
         columns.append(["mean [95 %]", *map(_cell, places)])
         columns.append(["n", *(ABSENT if each.cell is None else str(each.cell.n) for each in places)])
-    columns += [[head, *(str(getattr(each.rated, head)) for each in places)] for head in ("won", "tied", "lost")]
-    columns.append(["share won", *(number(each.rated.share) for each in places)])
+    columns += [[head, *(str(getattr(each.record, head)) for each in places)] for head in ("won", "tied", "lost")]
+    columns.append(["share won", *(number(each.record.share) for each in places)])
     columns.append(["rating [95 %]", *map(_rating, places)])
     columns.append(["from the best", *map(_behind, places)])
     notes = [
         Line("won, tied, lost: case by case against each other system"),
         Line("rating: Bradley-Terry, the mean is 1000, 400 points more win 10 cases of 11"),
     ]
-    best = places[0].rated.system
+    best = places[0].record.system
     names = board.not_separable
     if names:
         notes.append(Line(f"not separable from {best}: {', '.join(names)}"))
@@ -48,7 +48,7 @@ def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
         "not_separable": board.not_separable,
         "systems": [
             {
-                **asdict(each.rated),
+                **asdict(each.record),
                 "rank": each.rank,
                 **(
                     {} if each.cell is None else {"mean": each.cell.mean, "n": each.cell.n, "mean_ci95": each.cell.ci95}
@@ -116,7 +116,7 @@ def _cell(place: Place) -> str:
 
 
 def _rating(place: Place) -> str:
-    rated = place.rated
+    rated = place.record
     if rated.rating is None:
         return ABSENT
     ends = "" if rated.ci95 is None else f" [{rated.ci95[0]:.0f}, {rated.ci95[1]:.0f}]"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account
-from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
-from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.comparison import Comparison, MetricComparison
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.sections.comparison import (
     broken_lines,
@@ -81,31 +81,31 @@ def _nothing_compared(comparison: Comparison) -> str:
     return f"nothing to compare: no case has a score in both runs{alone}; {advice}"
 
 
-def _worst_first(compared: Sequence[Compared], comparison: Comparison) -> list[Compared]:
+def _worst_first(compared: Sequence[MetricComparison], comparison: Comparison) -> list[MetricComparison]:
     """Return the comparisons with a changed case: the largest loss first, the largest gain last."""
 
-    def gain(each: Compared) -> float:
+    def gain(each: MetricComparison) -> float:
         info = comparison.after.metrics.get(each.metric)
         sign = 1 if info is None or info.higher_is_better else -1
-        return sign * (each.found.delta or 0.0)
+        return sign * (each.test.delta or 0.0)
 
     return sorted((each for each in compared if each.broken or each.fixed), key=gain)
 
 
 def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
     """Yield how many cases each primary metric needs to detect a drop, and what the present cases can detect."""
-    names = [row_name(each.compared, comparison) for each in plan]
-    dependent = any(each.compared.found.facet for each in plan)
+    names = [row_name(each.comparison, comparison) for each in plan]
+    dependent = any(each.comparison.test.facet for each in plan)
     columns = [
-        ["cases", *(str(each.compared.found.n_pairs) for each in plan)],
-        *([["units", *(str(each.compared.found.n_units) for each in plan)]] if dependent else ()),
-        ["changing", *(f"{each.compared.found.changing:.1%}" for each in plan)],
-        ["detectable drop", *(number(each.compared.found.least_drop) for each in plan)],
+        ["cases", *(str(each.comparison.test.n_pairs) for each in plan)],
+        *([["units", *(str(each.comparison.test.n_units) for each in plan)]] if dependent else ()),
+        ["changing", *(f"{each.comparison.test.changing:.1%}" for each in plan)],
+        ["detectable drop", *(number(each.comparison.test.least_drop) for each in plan)],
         [f"needed for {drop:g}", *("–" if each.needed is None else f"{each.needed:,}" for each in plan)],
     ]
     yield Line("")
     what = "independent units" if dependent else "cases"
-    unchanged = [not each.compared.broken and not each.compared.fixed for each in plan]
+    unchanged = [not each.comparison.broken and not each.comparison.fixed for each in plan]
     share = "if at most this share changes by chance" if all(unchanged) else "if as many change by chance as here"
     yield Line(f"{what} that a drop of {drop:g} needs to be found with 80 % power, {share}")
     yield from table(["", *names], columns, width)
@@ -121,17 +121,17 @@ def _head(snapshot: Snapshot) -> str:
     return f"{name or 'a run'}, of {moment(snapshot.started)}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
 
 
-def _changes(names: Sequence[str], shown: Sequence[Compared], width: int) -> Iterator[Line]:
+def _changes(names: Sequence[str], shown: Sequence[MetricComparison], width: int) -> Iterator[Line]:
     """Yield comparisons as tables with all their statistics; the first of ``names`` is the head."""
     tests = [
-        ["p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
-        ["detectable drop", *(number(each.found.least_drop) for each in shown)],
+        ["p", *(p_text(each.test.p_value).removeprefix("p ") for each in shown)],
+        ["detectable drop", *(number(each.test.least_drop) for each in shown)],
     ]
     known = [column for column in tests if set(column[1:]) != {"–"}]
     yield from table(names, [*change_columns(shown), *known], width)
 
 
-def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]:
+def _cells(over: MetricComparison, comparison: Comparison, width: int) -> Iterator[Line]:
     """Yield the cells of a metric with a changed case, and the number of cells without one."""
     mine = comparison.cells_of(over)
     changed = _worst_first(mine, comparison)

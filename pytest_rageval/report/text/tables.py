@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.cells import Cell, cell_of
-from pytest_rageval.analysis.matrix import FEW, distinct
+from pytest_rageval.analysis.matrix import FEW, facet_values
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.text.fit_text import sparkline
@@ -34,7 +34,7 @@ def curve_lines(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: s
         metric: the metric.
         width: columns of the terminal.
     """
-    rates = distinct("noise_rate", [outcome for *_, group in curves for outcome in group])
+    rates = facet_values("noise_rate", [outcome for *_, group in curves for outcome in group])
     cells = [[_at_rate(metric, binary, group, rate) for rate in rates] for _, binary, group in curves]
     head = ["testbed \\ noise_rate", *(label for label, *_ in curves)]
     columns = [[rate, *(cell_text(row[at], metric) for row in cells)] for at, rate in enumerate(rates)]

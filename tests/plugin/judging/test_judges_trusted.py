@@ -109,7 +109,7 @@ def test_a_diagnosis_by_an_untrusted_judge_is_withheld(project: Project) -> None
         ([label("declines0", 1, answer="another answer")], NONE, {"of an answer that is not the run's": 1}),
         (
             [label("declines0", 1)],
-            "its kappa is undefined, as it and people say one thing of all 1 labelled answers",
+            "its kappa is undefined, because it and people give one value to all 1 labelled answers",
             {},
         ),
     ],

@@ -9,7 +9,7 @@ import pytest
 from support.projects.rag_project import Mode, Project, case
 from support.projects.scripted_projects import judged, refused
 
-from pytest_rageval.analysis.corrected import corrected_mean
+from pytest_rageval.analysis.corrected_mean import corrected_mean
 from pytest_rageval.cli import main
 
 RATE = "rejection_rate_judged"

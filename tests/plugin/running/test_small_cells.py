@@ -50,7 +50,7 @@ def test_errors_do_not_make_a_cell_too_small_to_judge(project: Project) -> None:
     run = project.run()
     assert run.status == 1
     (gate,) = run.results["gates"]
-    reason = "too few at topic=Fares: n 1 < 2, as 2 more could not be scored"
+    reason = "too few at topic=Fares: n 1 < 2, because 2 more could not be scored"
     assert (gate["status"], gate["reason"]) == ("failed", reason)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.metric_info import MetricInfo
 
 TESTBED = "test_a.py::test_a"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls

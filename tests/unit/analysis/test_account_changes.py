@@ -9,7 +9,7 @@ from support.samples.measured_samples import TESTBED, measured, snapshot
 
 from pytest_rageval.analysis.account.changes import Change, changes_of
 from pytest_rageval.analysis.baseline.comparison import compare
-from pytest_rageval.analysis.baseline.measured import Measured
+from pytest_rageval.analysis.baseline.snapshot import Measured
 
 LOOKED_AT = {TESTBED: ("accuracy",)}
 
@@ -30,16 +30,16 @@ def cases(values: dict[str, list[float]], **facets: Any) -> list[Measured]:
 def test_a_drop_in_one_topic_is_told_for_that_topic() -> None:
     good = cases({"A": [1.0] * 10, "B": [1.0] * 30})
     (drop,) = drops(good, cases({"A": [0.0] * 10, "B": [1.0] * 30}))
-    assert (drop.slice, len(drop.pairs), len(drop.moved), drop.found.baseline, drop.found.value) == (
+    assert (drop.slice, len(drop.pairs), len(drop.changed_pairs), drop.test.baseline, drop.test.value) == (
         {"topic": "A"}, 10, 10, 1.0, 0.0,
     )  # fmt: skip
-    assert len(drop.whole) == 40
+    assert len(drop.all_pairs) == 40
 
 
 def test_a_drop_in_every_topic_is_told_for_the_testbed() -> None:
     good = cases({"A": [1.0] * 10, "B": [1.0] * 30})
     (drop,) = drops(good, cases({"A": [0.0] * 10, "B": [0.0] * 8 + [1.0] * 22}))
-    assert (drop.slice, len(drop.moved)) == ({}, 18)
+    assert (drop.slice, len(drop.changed_pairs)) == ({}, 18)
 
 
 def test_of_two_facet_values_that_hold_the_drop_the_smaller_names_it() -> None:
@@ -66,7 +66,7 @@ def test_few_broken_cases_are_no_drop_and_a_rise_is_none_either() -> None:
     worst = cases({"A": [0.0] * 20})
     assert drops(worst, good) == []
     (rise,) = drops(worst, good, worse=False)
-    assert (len(rise.moved), rise.found.value) == (20, 1.0)
+    assert (len(rise.changed_pairs), rise.test.value) == (20, 1.0)
 
 
 def test_an_unchanged_noisy_system_is_rarely_said_to_drop() -> None:

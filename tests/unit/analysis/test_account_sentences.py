@@ -12,9 +12,9 @@ from pytest_rageval.analysis.account.errors import error_findings
 from pytest_rageval.analysis.account.finding import Finding
 from pytest_rageval.analysis.account.losses import findings_of
 from pytest_rageval.analysis.account.sentences import (
-    by_others,
     change_sentence,
     miss_sentence,
+    other_causes_text,
     p_text,
     two_values,
     where_text,
@@ -142,5 +142,5 @@ def test_gates_that_lack_the_same_in_the_baseline_are_one_finding_without_their_
 
 
 def test_cases_counted_with_those_of_another_cause_are_said() -> None:
-    assert by_others({}) == ""
-    assert by_others({"generation": 2, "unknown": 1, "judge": 0}) == ", 2 by generation, 1 unknown"
+    assert other_causes_text({}) == ""
+    assert other_causes_text({"generation": 2, "unknown": 1, "judge": 0}) == ", 2 by generation, 1 unknown"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_rageval.analysis.baseline.failure_cause import cause_of, cause_text, causes_of, n_by_answer
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.baseline.snapshot import Measured
 
 
 def pair_of(then: float | None, now: float | None, **facets: str) -> Pair:

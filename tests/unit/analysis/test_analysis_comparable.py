@@ -10,9 +10,9 @@ from support.samples.measured_samples import TESTBED, measured
 from support.samples.outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.baseline.comparable import CaseFates, case_fates, share_of
-from pytest_rageval.analysis.baseline.measured import Measured, measured_of
 from pytest_rageval.analysis.baseline.pairing import pair_up
 from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.baseline.snapshot import Measured, measured_of
 from pytest_rageval.analysis.decisions.decide import evaluate
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate

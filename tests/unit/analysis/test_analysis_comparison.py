@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from support.samples.measured_samples import TESTBED, measured, snapshot
 
-from pytest_rageval.analysis.baseline.comparison import Compared, Comparison, compare, difference
-from pytest_rageval.analysis.baseline.measured import Measured
+from pytest_rageval.analysis.baseline.comparison import Comparison, MetricComparison, compare, difference
 from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.baseline.sensitivity import sensitivity_of
+from pytest_rageval.analysis.baseline.snapshot import Measured
 
 
 def compared(
@@ -26,8 +26,8 @@ def run_of(*right: bool, topics: str = "AB", evidence: float | None = None) -> l
     ]
 
 
-def cell(comparison: Comparison, **where: str) -> Compared:
-    (result,) = [each for each in comparison.compared if dict(each.slice) == where]
+def cell(comparison: Comparison, **where: str) -> MetricComparison:
+    (result,) = [each for each in comparison.results if dict(each.slice) == where]
     return result
 
 
@@ -38,8 +38,8 @@ def test_broken_and_fixed_cases_have_their_causes() -> None:
     assert [pair.after.case for pair in result.broken] == ["q0"]
     assert [pair.after.case for pair in result.fixed] == ["q2"]
     assert result.causes == {"retrieval": 1, "generation": 0, "both": 0, "unknown": 0}
-    assert (result.found.n_pairs, result.found.baseline, result.found.value, result.found.delta) == (4, 0.75, 0.75, 0.0)
-    assert result.p_holm == result.found.p_value == 1.0
+    assert (result.test.n_pairs, result.test.baseline, result.test.value, result.test.delta) == (4, 0.75, 0.75, 0.0)
+    assert result.p_holm == result.test.p_value == 1.0
 
 
 def test_evidence_that_moved_down_in_the_ranking_broke_by_retrieval() -> None:
@@ -47,7 +47,7 @@ def test_evidence_that_moved_down_in_the_ranking_broke_by_retrieval() -> None:
         [measured(f"q{at}", scores={"RR": value, "f1": value}, evidence=1.0, topic="AB"[at % 2]) for at in range(4)]
         for value in (1.0, 0.5)
     )
-    for each in compared(before, after).compared:
+    for each in compared(before, after).results:
         cause = "retrieval" if each.metric == "RR" else "generation"
         assert each.causes == dict.fromkeys(each.causes, 0) | {cause: each.n}
 
@@ -58,18 +58,18 @@ def test_cells_are_corrected_over_all_of_the_metric() -> None:
     after = run_of(*(number % 4 == 3 for number in range(n)), topics="AAAB")
     comparison = compared(before, after)
     a, b = cell(comparison, topic="A", task="qa"), cell(comparison, topic="B", task="qa")
-    raw = [a.found.p_value, b.found.p_value]
+    raw = [a.test.p_value, b.test.p_value]
     assert [a.p_holm, b.p_holm] == holm(raw)
     assert a.p_holm is not None
     assert raw[0] is not None
     assert a.p_holm == 2 * raw[0] < 0.001
-    assert (a.found.n_pairs, b.found.n_pairs) == (18, 6)
-    assert b.found.delta == 0.0
+    assert (a.test.n_pairs, b.test.n_pairs) == (18, 6)
+    assert b.test.delta == 0.0
     assert comparison.cells_of(cell(comparison)) == (a, b)
 
 
 def test_one_cell_is_none() -> None:
-    assert [each.slice for each in compared(run_of(True, topics="A"), run_of(True, topics="A")).compared] == [{}]
+    assert [each.slice for each in compared(run_of(True, topics="A"), run_of(True, topics="A")).results] == [{}]
 
 
 def test_a_metric_whose_lower_values_are_better_breaks_by_rising() -> None:
@@ -84,11 +84,11 @@ def test_metrics_of_both_runs_are_compared_and_their_cells_on_request() -> None:
     before = [measured("q1", 1.0, scores={"f1": 0.5}, topic="A"), measured("q2", 1.0, topic="B")]
     after = [measured("q1", 1.0, scores={"f1": 0.25}, topic="A"), measured("q2", 1.0, scores={"f1": 1.0}, topic="B")]
     comparison = compared(before, after)
-    assert [(each.metric, each.found.n_pairs) for each in comparison.overall] == [("accuracy", 2), ("f1", 1)]
+    assert [(each.metric, each.test.n_pairs) for each in comparison.overall] == [("accuracy", 2), ("f1", 1)]
     assert [comparison.is_primary(each) for each in comparison.overall] == [True, False]
     after = [measured("q1", 1.0, scores={"f1": 0.5}, topic="A"), measured("q2", 1.0, scores={"f1": 1.0}, topic="B")]
-    assert [each.metric for each in compared(after, after).compared] == ["accuracy"] * 3 + ["f1"] * 3
-    assert [each.metric for each in compared(after, after, all_cells=False).compared] == ["accuracy"] * 3 + ["f1"]
+    assert [each.metric for each in compared(after, after).results] == ["accuracy"] * 3 + ["f1"] * 3
+    assert [each.metric for each in compared(after, after, all_cells=False).results] == ["accuracy"] * 3 + ["f1"]
 
 
 def test_a_case_under_several_settings_is_one_pair() -> None:
@@ -97,7 +97,7 @@ def test_a_case_under_several_settings_is_one_pair() -> None:
     after = [measured(f"q{n}", float(n > 0), data=f"{n}{rate}", noise_rate=rate) for n in range(4) for rate in rates]
     comparison = compared(before, after)
     overall = cell(comparison)
-    assert (overall.found.n_pairs, overall.found.baseline, overall.found.value) == (4, 1.0, 0.75)
+    assert (overall.test.n_pairs, overall.test.baseline, overall.test.value) == (4, 1.0, 0.75)
     assert len(overall.broken) == 3
     assert [dict(each.slice) for each in comparison.cells_of(overall)] == [{"noise_rate": rate} for rate in rates]
 
@@ -114,14 +114,14 @@ def test_the_case_is_the_unit_of_a_difference() -> None:
 def test_systems_are_shown_side_by_side() -> None:
     before = [measured("q1", 1.0, system=name) for name in ("a", "b")]
     after = [measured("q1", 1.0, system="a"), measured("q1", 0.0, system="b")]
-    result = {each.system: each.found.delta for each in compared(before, after).overall}
+    result = {each.system: each.test.delta for each in compared(before, after).overall}
     assert result == {"a": 0.0, "b": -1.0}
 
 
 def test_cases_missing_from_a_partial_run_are_not_removed() -> None:
     before, after = run_of(True, True), run_of(True)
-    assert [case.case for case in compared(before, after).pairing.gone] == ["q1"]
-    assert compared(before, after, whole=False).pairing.gone == ()
+    assert [case.case for case in compared(before, after).pairing.removed] == ["q1"]
+    assert compared(before, after, whole=False).pairing.removed == ()
 
 
 def test_an_answer_that_changed_while_its_scores_did_not_is_counted() -> None:
@@ -133,7 +133,7 @@ def test_an_answer_that_changed_while_its_scores_did_not_is_counted() -> None:
 def test_the_cells_are_those_of_the_wanted_facets() -> None:
     cases = [measured(f"q{n}", 1.0, topic="A", level=level, task="qa") for n, level in enumerate(("deep", "flat"))]
     result = compare(snapshot(cases), snapshot(cases), ("level", "topic"), alpha=0.05)
-    assert [dict(each.slice) for each in result.compared if each.slice] == [
+    assert [dict(each.slice) for each in result.results if each.slice] == [
         {"level": "deep", "topic": "A"}, {"level": "flat", "topic": "A"},
     ]  # fmt: skip
 
@@ -143,11 +143,11 @@ def test_a_plan_is_of_each_primary_metric_and_wants_more_cases_for_a_smaller_dro
     after = [measured(f"q{n}", float(n % 4 > 0), scores={"f1": 0.5}) for n in range(30)]
     comparison = compared(cases, after)
     (great,), (small,) = (sensitivity_of(comparison, drop, alpha=0.05) for drop in (0.2, 0.05))
-    assert great.compared.metric == small.compared.metric == "accuracy"
+    assert great.comparison.metric == small.comparison.metric == "accuracy"
     assert great.needed is not None
     assert small.needed is not None
     assert great.needed < small.needed
-    (least,) = sensitivity_of(comparison, great.compared.found.least_drop or 1, alpha=0.05)
+    (least,) = sensitivity_of(comparison, great.comparison.test.least_drop or 1, alpha=0.05)
     assert least.needed is not None
     assert least.needed <= 30
 
@@ -155,7 +155,7 @@ def test_a_plan_is_of_each_primary_metric_and_wants_more_cases_for_a_smaller_dro
 def test_the_cell_of_cases_without_facets_is_not_taken_for_all_cases() -> None:
     cases = [measured("q1", 1.0, topic="A"), measured("q2", 1.0)]
     comparison = compared(cases, cases)
-    assert [each.found.n_pairs for each in comparison.overall] == [2]
+    assert [each.test.n_pairs for each in comparison.overall] == [2]
     assert [dict(each.slice) for each in comparison.cells_of(comparison.overall[0])] == [
         {"topic": "A"}, {"topic": "-", "ability": "-"},
     ]  # fmt: skip

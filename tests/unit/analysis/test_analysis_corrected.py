@@ -6,7 +6,7 @@ from statistics import fmean, pvariance, variance
 
 import pytest
 
-from pytest_rageval.analysis.corrected import corrected_mean, corrected_mean_of_units
+from pytest_rageval.analysis.corrected_mean import corrected_mean, corrected_mean_of_units
 from pytest_rageval.analysis.statistics import t_quantile
 from pytest_rageval.analysis.units import Units
 

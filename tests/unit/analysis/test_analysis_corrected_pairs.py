@@ -9,10 +9,10 @@ import pytest
 
 from pytest_rageval.analysis.baseline.comparison import difference, measured_pairs
 from pytest_rageval.analysis.baseline.corrected_pairs import too_few_labels
-from pytest_rageval.analysis.baseline.measured import Measured
-from pytest_rageval.analysis.baseline.paired import Paired
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest
 from pytest_rageval.analysis.baseline.pairing import Pair
-from pytest_rageval.analysis.corrected import corrected_mean
+from pytest_rageval.analysis.baseline.snapshot import Measured
+from pytest_rageval.analysis.corrected_mean import corrected_mean
 
 METRIC = "people:judged"
 
@@ -26,7 +26,7 @@ def run(people: Sequence[float], judged: Sequence[float], labelled: Collection[i
     return cases
 
 
-def compared(before: Sequence[Measured], after: Sequence[Measured]) -> Paired:
+def compared(before: Sequence[Measured], after: Sequence[Measured]) -> PairedTest:
     pairs = [Pair(one, other) for one, other in zip(before, after, strict=True)]
     return difference(measured_pairs(pairs, METRIC), METRIC, higher_is_better=True, alpha=0.05)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.analysis.deployment import Stage, merged, queries_of, queries_of_each, stages_of
+from pytest_rageval.analysis.deployment import Stage, merge_facts, queries_of, queries_of_each, stages_of
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.facts import facts_of, retriever_of
 from pytest_rageval.model.outcome import Outcome
@@ -73,13 +73,13 @@ def test_the_highest_times_and_memory_of_all_processes_count() -> None:
     one = {"retriever": "bm25", "passages": 9, "build_s": 2.0, "load_s": None, "resident_bytes": 10, "disk_bytes": 7}
     two = {**one, "build_s": None, "load_s": 0.5, "resident_bytes": 30, "disk_bytes": None}
     both = {**one, "build_s": 2.0, "load_s": 0.5, "resident_bytes": 30}
-    assert merged(merged([], one), two) == [both]
-    assert merged(merged([], two), one) == [both]
+    assert merge_facts(merge_facts([], one), two) == [both]
+    assert merge_facts(merge_facts([], two), one) == [both]
 
 
 def test_what_no_process_knows_stays_unknown() -> None:
     facts = {"retriever": "bm25", "build_s": None}
-    assert merged([facts], facts) == [facts]
+    assert merge_facts([facts], facts) == [facts]
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,15 @@ def test_what_no_process_knows_stays_unknown() -> None:
 )
 def test_other_retrievers_are_listed_apart(other: dict[str, Any]) -> None:
     facts = {"retriever": "bm25", "passages": 9}
-    assert merged([facts], {**facts, **other}) == [facts, {**facts, **other}]
+    assert merge_facts([facts], {**facts, **other}) == [facts, {**facts, **other}]
 
 
 def test_measured_facts_do_not_distinguish_retrievers() -> None:
     one = {"retriever": "hybrid", "dense.m": 16, "dense.recall@10": 0.9, "dense.build_s": 3.0, "bm25.load_s": None}
     two = {**one, "dense.build_s": None, "bm25.load_s": 2.0, "bm25.resident_bytes": 5}
     both = {**two, "dense.build_s": 3.0}
-    assert merged(merged([], one), two) == [both]
-    assert merged([one], {**one, "dense.recall@10": 0.8}) == [{**one, "dense.recall@10": 0.8}]
+    assert merge_facts(merge_facts([], one), two) == [both]
+    assert merge_facts([one], {**one, "dense.recall@10": 0.8}) == [{**one, "dense.recall@10": 0.8}]
 
 
 def test_queries_of_a_name_that_several_bear_are_nobodys() -> None:

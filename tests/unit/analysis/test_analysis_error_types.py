@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.samples.outcome_samples import failed, outcome
 
 from pytest_rageval.analysis.error_types import Average, analyze, without_type
-from pytest_rageval.analysis.type_shares import Diagnosed, level_macro, micro, percents, task_macro
+from pytest_rageval.analysis.type_shares import DiagnosedOutcome, level_macro, micro, percents, task_macro
 from pytest_rageval.errors import SettingError
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WRONG
 from pytest_rageval.metrics.shared.proportion import wilson_interval
@@ -30,9 +30,11 @@ PUBLISHED = {  # ACC WA EM AM GE TE RE; ME is 0
 }
 
 
-def diagnosed(name: str, kind: DiagnosisType, why: str = "why", trace: Sequence[Step] = (), **facets: Any) -> Diagnosed:
+def diagnosed(
+    name: str, kind: DiagnosisType, why: str = "why", trace: Sequence[Step] = (), **facets: Any
+) -> DiagnosedOutcome:
     of = outcome(name, 1.0, **facets)
-    return Diagnosed(replace(of, answer=Answer("text", trace=tuple(trace))), kind, why)
+    return DiagnosedOutcome(replace(of, answer=Answer("text", trace=tuple(trace))), kind, why)
 
 
 def types(em: float, am: float, ge: float, te: float, re: float) -> list[DiagnosisType]:
@@ -87,7 +89,7 @@ def test_a_missing_cell_withholds_an_average() -> None:
         diagnosed("a", "EM", domain="wiki", level="1", task="x"),
         diagnosed("b", "RE", domain="wiki", level="2", task="y"),
     ]
-    other = [Diagnosed(replace(cases[0].outcome, system="other"), "EM", "")]
+    other = [DiagnosedOutcome(replace(cases[0].outcome, system="other"), "EM", "")]
     for average in ("task_macro", "level_macro"):
         groups = analyze([*cases, *other], [], None, average).groups
         assert [group.shares is None for group in groups] == [False, True]

@@ -14,43 +14,43 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.analysis.baseline.family import adjusted, smallest_p
-from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.family import adjust_family, smallest_p
+from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_test
 
 ALPHA = 0.05
 
 
-def compared(changes: Mapping[Any, float], n: int = 20) -> Paired:
+def compared(changes: Mapping[Any, float], n: int = 20) -> PairedTest:
     """Return a comparison of ``n`` cases with these changes, in whole steps or less, positive for the worse."""
     values = [*changes.values(), *[0.0] * (n - len(changes))]
-    result = paired([max(0.0, value) for value in values], [max(0.0, -value) for value in values])
+    result = paired_test([max(0.0, value) for value in values], [max(0.0, -value) for value in values])
     return replace(result, changes=changes)
 
 
-def steps(name: str, worse: int, better: int = 0) -> Paired:
+def steps(name: str, worse: int, better: int = 0) -> PairedTest:
     """Return a comparison with units of its own."""
     return compared({f"{name}{at}": 1.0 if at < worse else -1.0 for at in range(worse + better)})
 
 
-def p_values(*result: Paired) -> list[float | None]:
-    return [each.p_value for each in adjusted(result, ALPHA)]
+def p_values(*result: PairedTest) -> list[float | None]:
+    return [each.p_value for each in adjust_family(result, ALPHA)]
 
 
 @pytest.mark.parametrize(("units", "expected"), [(0, 1), (1, 0.5), (4, 0.0625), (5, 0.03125)])
 def test_the_smallest_p_is_that_of_units_that_all_became_worse(units: int, expected: float) -> None:
-    assert smallest_p(units) == expected == paired([1.0] * units + [0.0], [0.0] * (units + 1)).p_worse
+    assert smallest_p(units) == expected == paired_test([1.0] * units + [0.0], [0.0] * (units + 1)).p_worse
 
 
 def test_a_comparison_alone_keeps_its_p_and_its_level() -> None:
-    (alone,) = adjusted([steps("a", 5)], ALPHA)
+    (alone,) = adjust_family([steps("a", 5)], ALPHA)
     assert (alone.p_value, alone.level) == (1 / 32, ALPHA)
-    assert adjusted([], ALPHA) == []
+    assert adjust_family([], ALPHA) == []
 
 
 def test_comparisons_whose_smallest_p_is_too_large_cost_nothing() -> None:
     """Tarone: of ten comparisons, nine with one or four changes cannot have a p of 1/128; Holm would give 10/128."""
     others = [steps(name, 1) for name in "bcd"] + [steps("e", 2, 1)]
-    first, *rest = adjusted([steps("a", 7), *others], ALPHA)
+    first, *rest = adjust_family([steps("a", 7), *others], ALPHA)
     assert first.p_value == 1 / 128
     assert first.level == ALPHA
     assert min(each.p_value or 0 for each in rest) > ALPHA
@@ -70,7 +70,7 @@ def test_the_step_down_excludes_decided_comparisons() -> None:
 
 def test_nothing_that_changed_is_nothing_to_adjust() -> None:
     assert p_values(steps("a", 0), steps("b", 0)) == [1, 1]
-    assert p_values(steps("a", 0), steps("b", 5), paired([], [])) == [1, 1 / 32, None]
+    assert p_values(steps("a", 0), steps("b", 5), paired_test([], [])) == [1, 1 / 32, None]
 
 
 def every_way(family: Sequence[Mapping[str, float]]) -> list[float]:
@@ -116,19 +116,19 @@ def test_more_units_have_signs_at_random_and_the_same_ones_each_time() -> None:
 
 def test_the_level_of_a_comparison_depends_on_the_others() -> None:
     alone, separate, shared = (
-        adjusted([steps("a", 5), *others], ALPHA)[0].level
+        adjust_family([steps("a", 5), *others], ALPHA)[0].level
         for others in ([steps("b", 1)], [steps("b", 4, 4)] * 3, [steps("a", 5)] * 3)
     )
     assert alone == shared == ALPHA
     assert separate < ALPHA
-    unchanged, other = adjusted([steps("a", 0), steps("b", 4, 8)], ALPHA)
+    unchanged, other = adjust_family([steps("a", 0), steps("b", 4, 8)], ALPHA)
     assert ALPHA / 2 < unchanged.level < ALPHA == other.level
 
 
 def test_families_without_a_change_need_no_library() -> None:
     code = (
-        "import sys; from pytest_rageval.analysis.baseline.family import adjusted; "
-        "from pytest_rageval.analysis.baseline.paired import paired; "
-        "adjusted([paired([1.0] * 9, [1.0] * 9)] * 9, 0.05); sys.exit('numpy' in sys.modules)"
+        "import sys; from pytest_rageval.analysis.baseline.family import adjust_family; "
+        "from pytest_rageval.analysis.baseline.paired_tests import paired_test; "
+        "adjust_family([paired_test([1.0] * 9, [1.0] * 9)] * 9, 0.05); sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, Cell, cell_of, difference_of
-from pytest_rageval.analysis.matrix import distinct, matrix_of, present
+from pytest_rageval.analysis.matrix import facet_values, has_facet, matrix_of
 from pytest_rageval.analysis.statistics import bootstrap_interval
 from pytest_rageval.metrics.shared.proportion import wilson_interval
 from pytest_rageval.model.outcome import Outcome, Score
@@ -79,10 +79,10 @@ def test_a_matrix_without_scored_cases_is_empty() -> None:
 
 def test_the_values_of_a_facet_are_distinct_and_sorted() -> None:
     outcomes = [outcome(v, 1.0, noise_rate=v) for v in ("0.8", "0", "0.4", "0.8", "0.10")] + [outcome("plain", 1.0)]
-    assert present("noise_rate", outcomes)
-    assert not present("topic", outcomes)
-    assert distinct("noise_rate", outcomes) == ("0", "0.10", "0.4", "0.8")
-    assert distinct("topic", outcomes) == ()
+    assert has_facet("noise_rate", outcomes)
+    assert not has_facet("topic", outcomes)
+    assert facet_values("noise_rate", outcomes) == ("0", "0.10", "0.4", "0.8")
+    assert facet_values("topic", outcomes) == ()
 
 
 def test_topics_of_the_same_name_under_different_parents_stay_separate() -> None:

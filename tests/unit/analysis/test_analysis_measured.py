@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
-from pytest_rageval.analysis.baseline.measured import Measured, measured_of
+from pytest_rageval.analysis.baseline.snapshot import Measured, measured_of
 from pytest_rageval.model.outcome import Score
 
 

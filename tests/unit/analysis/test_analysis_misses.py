@@ -5,11 +5,11 @@ from support.samples.outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.account.sentences import case_sentence
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.misses import is_miss
 
 
 def is_missed(value: float, *gates: str, higher: bool = True) -> bool:
-    return missed(outcome("a", value), "accuracy", higher, [parse_gate(gate) for gate in gates])
+    return is_miss(outcome("a", value), "accuracy", higher, [parse_gate(gate) for gate in gates])
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_gate_on_something_else_does_not_decide(gate: str) -> None:
 
 def test_an_unscored_case_does_not_miss() -> None:
     for other in (failed("a", 0.0), skipped("a"), outcome("a", "parse_error"), outcome("a", 0.0, metric="token_f1")):
-        assert not missed(other, "accuracy", True, [parse_gate("accuracy >= 0.5")])
+        assert not is_miss(other, "accuracy", True, [parse_gate("accuracy >= 0.5")])
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from support.samples.measured_samples import measured
 
-from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair, pair_up
+from pytest_rageval.analysis.baseline.snapshot import Measured
 
 OTHER = "test_b.py::test_b"
 
@@ -21,14 +21,14 @@ def ids(cases: Sequence[Measured]) -> list[str]:
 def test_cases_match_by_id_and_the_others_are_new_or_removed() -> None:
     result = pair_up([measured("q1", 1.0), measured("q2", 1.0)], [measured("q2", 0.0), measured("q3", 1.0)])
     assert names(result.pairs) == [("q2", "q2")]
-    assert (ids(result.new), ids(result.gone)) == (["q3"], ["q1"])
+    assert (ids(result.new), ids(result.removed)) == (["q3"], ["q1"])
     assert (result.renamed, result.changed, result.failed) == ((), (), ())
 
 
 def test_a_new_id_is_found_by_its_content() -> None:
     result = pair_up([measured("q1", 1.0, data="d")], [measured("kettle", 0.0, data="d")])
     assert names(result.pairs) == names(result.renamed) == [("q1", "kettle")]
-    assert (result.new, result.gone) == ((), ())
+    assert (result.new, result.removed) == ((), ())
 
 
 def test_a_record_put_in_at_the_top_moves_the_numbers_of_all_others_and_no_history() -> None:
@@ -36,7 +36,7 @@ def test_a_record_put_in_at_the_top_moves_the_numbers_of_all_others_and_no_histo
     after = [measured("q0", 0.0, data="new"), *(measured(f"q{n + 1}", 1.0, data=f"d{n}") for n in range(5))]
     result = pair_up(before, after)
     assert names(result.pairs) == names(result.renamed) == [(f"q{n}", f"q{n + 1}") for n in range(5)]
-    assert (ids(result.new), ids(result.gone), result.changed) == (["q0"], [], ())
+    assert (ids(result.new), ids(result.removed), result.changed) == (["q0"], [], ())
 
 
 def test_relabelled_facets_and_a_moved_testbed_are_found() -> None:
@@ -50,13 +50,13 @@ def test_nothing_moves_between_testbeds_that_both_runs_have() -> None:
     stays = [measured("q0", 1.0), measured("q0", 1.0, testbed=OTHER)]
     result = pair_up([*stays, measured("q1", 1.0)], [*stays, measured("q1", 1.0, testbed=OTHER)])
     assert names(result.pairs) == [("q0", "q0")] * 2
-    assert (ids(result.new), ids(result.gone)) == (["q1"], ["q1"])
+    assert (ids(result.new), ids(result.removed)) == (["q1"], ["q1"])
 
 
 def test_cases_with_changed_content_are_counted_and_not_compared() -> None:
     result = pair_up([measured("q1", 1.0, data="d")], [measured("q1", 0.0, data="e")])
     assert names(result.changed) == [("q1", "q1")]
-    assert (result.pairs, result.renamed, result.new, result.gone) == ((), (), (), ())
+    assert (result.pairs, result.renamed, result.new, result.removed) == ((), (), (), ())
 
 
 def test_an_unknown_content_is_taken_for_the_same_under_its_id_alone() -> None:
@@ -64,13 +64,13 @@ def test_an_unknown_content_is_taken_for_the_same_under_its_id_alone() -> None:
     assert names(result.pairs) == [("q1", "q1")]
     assert result.renamed == ()
     result = pair_up([measured("q1", 1.0, data="")], [measured("q2", 0.0, data="")])
-    assert (ids(result.new), ids(result.gone), result.pairs) == (["q2"], ["q1"], ())
+    assert (ids(result.new), ids(result.removed), result.pairs) == (["q2"], ["q1"], ())
 
 
 def test_content_that_several_cases_have_names_none_of_them() -> None:
     twins = [measured("q1", 1.0, data="d"), measured("q2", 0.0, data="d")]
     result = pair_up(twins, [measured("q3", 1.0, data="d")])
-    assert (ids(result.new), ids(result.gone), result.pairs) == (["q3"], ["q1", "q2"], ())
+    assert (ids(result.new), ids(result.removed), result.pairs) == (["q3"], ["q1", "q2"], ())
     result = pair_up(twins, [measured("q1", 1.0, data="d"), measured("q3", 1.0, data="d")])
     assert names(result.pairs) == [("q1", "q1"), ("q2", "q3")]
 
@@ -89,7 +89,7 @@ def test_single_systems_pair_up_by_position_and_several_by_name() -> None:
     assert names(result.pairs) == [("q1", "q1")]
     assert result.renamed == ()
     result = pair_up([old], [new, measured("q1", 0.0, system="v3")])
-    assert (result.pairs, ids(result.new), ids(result.gone)) == ((), ["q1", "q1"], ["q1"])
+    assert (result.pairs, ids(result.new), ids(result.removed)) == ((), ["q1", "q1"], ["q1"])
     result = pair_up([old, new], [old, measured("q1", 1.0, system="v3")])
     assert [(pair.before.system, pair.after.system) for pair in result.pairs] == [("v1", "v1")]
 

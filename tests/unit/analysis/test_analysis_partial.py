@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart, is_not_decided, not_decided
+from pytest_rageval.analysis.decisions.selected_part import PartPolicy, SelectedPart, is_not_decided, not_decided
 from pytest_rageval.analysis.gates import parse_gate
 
 GATE = parse_gate("accuracy >= 0.9")

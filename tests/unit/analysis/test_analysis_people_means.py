@@ -9,7 +9,7 @@ from statistics import fmean, variance
 import pytest
 
 from pytest_rageval.analysis.cells import Cell, cell_of
-from pytest_rageval.analysis.corrected import corrected_mean
+from pytest_rageval.analysis.corrected_mean import corrected_mean
 from pytest_rageval.analysis.people.bias import biases_of
 from pytest_rageval.analysis.people.labelled_scores import with_labels
 from pytest_rageval.analysis.statistics import t_quantile

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_rageval.analysis.people.agreement import Estimate
-from pytest_rageval.analysis.people.correlated import Correlations, correlations
+from pytest_rageval.analysis.people.correlations import Correlations, correlations
 from pytest_rageval.analysis.people.preferences import PairRating, pair_agreement
 
 DRAWN = np.random.default_rng(5)

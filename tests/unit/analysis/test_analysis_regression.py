@@ -55,7 +55,7 @@ def test_a_drop_fails_if_it_is_beyond_the_tolerance_and_significant(
     assert (verdict(result), result.status) == (expected, status)
     assert result.regression is not None
     assert len(result.regression.broken) == n_broken
-    assert result.regression.found.n_pairs == 100
+    assert result.regression.test.n_pairs == 100
 
 
 def test_a_failed_gate_names_the_change_and_the_cases() -> None:
@@ -141,7 +141,7 @@ def test_the_smallest_detectable_drop_is_that_of_the_family() -> None:
     for per in ALPHA_PER:
         (a, _) = session(per, "accuracy[topic=A] >= baseline", "accuracy[topic=B] >= baseline")
         assert a.regression is not None
-        test[per] = a.regression.found.least_drop or 0
+        test[per] = a.regression.test.least_drop or 0
     assert test["session"] > test["gate"] > 0
 
 
@@ -170,7 +170,7 @@ def test_repeats_of_a_case_are_one_pair() -> None:
     pairs = {run.nodeid: pair for run, pair in zip(runs, thrice(6), strict=True)}
     against = Against(pairs)
     (test,) = regressions([against.comparison(parse_gate("accuracy >= baseline"), runs)], 0.05)
-    assert (test.found.n_pairs, test.found.delta, test.verdict) == (6, -0.5, "worse")
+    assert (test.test.n_pairs, test.test.delta, test.verdict) == (6, -0.5, "worse")
 
 
 def thrice(n: int) -> Sequence[Pair]:

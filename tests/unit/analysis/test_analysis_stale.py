@@ -6,7 +6,7 @@ import pytest
 from support.samples.outcome_samples import outcome, repeats
 
 from pytest_rageval.analysis.baseline.regression import Against
-from pytest_rageval.analysis.baseline.stale import has_stale_score
+from pytest_rageval.analysis.baseline.stale_labels import has_stale_score
 from pytest_rageval.analysis.decisions.decide import evaluate
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate

@@ -12,11 +12,11 @@ from support.samples.outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.account.sentences import case_sentence
 from pytest_rageval.analysis.baseline.comparison import compare
-from pytest_rageval.analysis.baseline.measured import MeasuredTestbed, Snapshot, measured_of
-from pytest_rageval.analysis.decisions.verdicts import Undecided, measure
+from pytest_rageval.analysis.baseline.snapshot import MeasuredTestbed, Snapshot, measured_of
+from pytest_rageval.analysis.decisions.verdicts import MeasuredGate, measure
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.misses import is_miss
 from pytest_rageval.analysis.variants import STABLE, originals, relation_results, stable_scores
 from pytest_rageval.metrics.answers.stable import NOT_COMPARED
 from pytest_rageval.model.outcome import Outcome, Score
@@ -76,9 +76,9 @@ def test_a_change_that_is_expected_is_decided_by_its_own_rule() -> None:
     assert only([q1, refused]) == Score(1.0)
     assert only([refused]) == Score(1.0)
     assert only([failed("q1"), refused]).value is None
-    assert not missed(refused, "accuracy", True, [])
+    assert not is_miss(refused, "accuracy", True, [])
     lost = replace(refused, scores={STABLE: Score(0.0)})
-    assert missed(lost, "accuracy", True, [])
+    assert is_miss(lost, "accuracy", True, [])
     assert case_sentence(lost, "accuracy", []) == "stable 0.00 < 1.00"
 
 
@@ -98,7 +98,7 @@ def test_a_case_id_may_look_like_a_variant() -> None:
 
 def measured(outcomes: list[Outcome], text: str) -> tuple[int, float | None]:
     result = measure(parse_gate(text), "test_a", outcomes, {"accuracy": MetricInfo(binary=True)})
-    assert isinstance(result, Undecided)
+    assert isinstance(result, MeasuredGate)
     return sum(cell.n for cell in result.cells), min(cell.value for cell in result.cells if cell.value is not None)
 
 
@@ -119,7 +119,7 @@ def test_a_case_and_its_variants_are_one_unit() -> None:
     (row,) = relation_results([q1, q2, *many], PRIMARY, {"accuracy": True})
     assert (row.n, row.n_cases, row.before, row.after) == (16, 2, 0.5, 0.5)
     result = measure(parse_gate("accuracy[relation=typo] >= 0"), "test_a", many, {"accuracy": MetricInfo(binary=True)})
-    assert isinstance(result, Undecided)
+    assert isinstance(result, MeasuredGate)
     low, high = result.cells[0].ci95 or (0.5, 0.5)
     assert high - low > 0.8  # as two cases have it, not sixteen
 
@@ -162,6 +162,6 @@ def test_a_comparison_takes_originals_unless_its_cells_are_relations() -> None:
     after = snapshot(q1, q2, variant(q1, 0.0), variant(q2, 0.0))
     assert len(before.originals) == 2
     (overall,) = compare(before, after, alpha=0.05).overall
-    assert (overall.n, overall.found.delta) == (2, 0.0)
+    assert (overall.n, overall.test.delta) == (2, 0.0)
     (overall,) = compare(before, after, ("relation", None), alpha=0.05).overall
-    assert (overall.n, overall.found.delta) == (4, -0.5)
+    assert (overall.n, overall.test.delta) == (4, -0.5)

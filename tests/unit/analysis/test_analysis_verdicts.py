@@ -4,7 +4,7 @@ import pytest
 from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.decisions.decide import evaluate
-from pytest_rageval.analysis.decisions.unscored import NOT_ASKED
+from pytest_rageval.analysis.decisions.unscored_reasons import NOT_ASKED
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
@@ -276,15 +276,15 @@ def test_a_cell_that_is_small_because_of_errors_fails() -> None:
     outcomes = [*topics(A=2), failed("x", topic="A"), outcome("y", "judge_unavailable", topic="A"), skipped("z")]
     result = judge("accuracy[min_n=4] >= 0.6", outcomes)
     assert result.status == "failed"
-    assert result.reason == "too few: n 2 < 4, as 2 more could not be scored (judge_unavailable)"
+    assert result.reason == "too few: n 2 < 4, because 2 more could not be scored (judge_unavailable)"
     assert judge("accuracy[min_n=5] >= 0.6", outcomes).status == "skipped"
-    assert judge("cost_usd[min_n=2] <= 1", topics(A=2)).reason == "too few: n 0 < 2, as 2 more could not be scored"
+    assert judge("cost_usd[min_n=2] <= 1", topics(A=2)).reason == "too few: n 0 < 2, because 2 more could not be scored"
 
 
 def test_repeats_of_a_case_do_not_make_it_several() -> None:
     outcomes = [*repeats("a", 1.0, 1.0, 1.0), *repeats("b", 1.0, None, 1.0), *repeats("c", None, None, None)]
     assert judge("accuracy[min_n=2] >= 0.6", outcomes).status == "passed"
-    assert judge("accuracy[min_n=3] >= 0.6", outcomes).reason == "too few: n 2 < 3, as 1 more could not be scored"
+    assert judge("accuracy[min_n=3] >= 0.6", outcomes).reason == "too few: n 2 < 3, because 1 more could not be scored"
     assert judge("accuracy[min_n=4] >= 0.6", outcomes).reason == "too few: n 2 < 4"
 
 

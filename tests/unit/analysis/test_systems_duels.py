@@ -122,16 +122,16 @@ def test_the_better_score_wins_a_duel() -> None:
 def test_a_leaderboard_names_the_systems_that_do_not_differ_from_the_best() -> None:
     many = [at / 20 for at in range(20)]
     found = leaderboard_of_board(board({"low": [0.0] * 20, "good": many, "best": [*many[:-1], 1.0]}), 0.05)
-    assert [(each.rated.system, each.rank) for each in found.places] == [("best", 1), ("good", 2), ("low", 3)]
+    assert [(each.record.system, each.rank) for each in found.places] == [("best", 1), ("good", 2), ("low", 3)]
     assert found.not_separable == ["good"]
     low = found.places[2]
     assert low.behind is not None
-    assert (low.behind.separable, low.rated.won, low.rated.tied) == (True, 0, 2)
+    assert (low.behind.separable, low.record.won, low.record.tied) == (True, 0, 2)
 
 
 def test_a_leaderboard_of_duels_is_sorted_by_ratings() -> None:
     duels = [*duels_of("a", "b", 1, 0, 30), *duels_of("b", "c", 20, 0, 12), *duels_of("a", "c", 1, 1, 20)]
     found = leaderboard_of_duels(duels, ("a", "b", "c", "d"), "better", 0.05)
-    assert [(each.rated.system, each.rank) for each in found.places] == [("b", 1), ("c", 2), ("a", 3), ("d", None)]
+    assert [(each.record.system, each.rank) for each in found.places] == [("b", 1), ("c", 2), ("a", 3), ("d", None)]
     assert found.not_separable == ["c"]
     assert found.places[3].behind is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.systems.best_of import best_of, best_pairs
 from pytest_rageval.analysis.systems.board import Board, Candidate, board_of
-from pytest_rageval.analysis.systems.costs import deployed
+from pytest_rageval.analysis.systems.costs import system_costs
 from pytest_rageval.analysis.systems.fit import effects
 from pytest_rageval.analysis.systems.grid import complete_subgrid, grid_of
 from pytest_rageval.analysis.systems.matching import matching_of
@@ -185,7 +185,7 @@ def test_costs_are_of_an_answer_and_of_a_right_one() -> None:
         Outcome("t[q3]", "q3", "t", {}, "a", "error", error="gone", error_type="tool_unavailable"),
         answered("b", "q1", 0.0, latency_s=9.0),
     ]
-    a, b = deployed(board_of(outcomes, "accuracy", BINARY))
+    a, b = system_costs(board_of(outcomes, "accuracy", BINARY))
     assert (a.n, a.mean, a.p50_s, a.mean_s, a.errors, a.outages, a.limits) == (2, 0.5, 3.0, 3.0, 1, 1, 1)
     assert (a.model_calls, a.tool_calls, a.steps) == (1, 1, 3)
     assert (a.prompt_tokens, a.completion_tokens) == (20, 3)
@@ -205,7 +205,7 @@ def test_calls_that_the_trace_lacks_are_unknown() -> None:
         "accuracy",
         BINARY,
     )
-    calls = {row.system.name: (row.model_calls, row.tool_calls) for row in deployed(table)}
+    calls = {row.system.name: (row.model_calls, row.tool_calls) for row in system_costs(table)}
     assert calls == {"agent": (None, 2), "rag": (None, None)}
 
 
@@ -215,5 +215,5 @@ def test_a_replayed_answer_has_no_time() -> None:
     from pytest_rageval.model.calls import Calls
 
     replayed = replace(answered("a", "q1", 1.0, cost_usd=0.1), calls=Calls(1, 1, 0, 1, 1, 0.1, 0.0))
-    (row,) = deployed(board_of([replayed], "accuracy", BINARY))
+    (row,) = system_costs(board_of([replayed], "accuracy", BINARY))
     assert (row.p50_s, row.mean_s, row.n_replayed, row.cost_usd) == (None, None, 1, 0.1)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.codes import without_code
 
-from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.cli import main
 from pytest_rageval.report.files.baseline_file import write_baseline

@@ -12,7 +12,7 @@ import pytest
 from support.samples.local_judges import judge_folder, made_judge, weights
 
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.people.local_use import Agreed, local_uses_of
+from pytest_rageval.analysis.people.local_use import LabelMatches, local_uses_of
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.local_judges.features import RULES, JudgeInput
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold, class_shares, likeliest_class
@@ -150,7 +150,7 @@ def test_answers_that_a_local_judge_only_votes_on_can_be_unlike_its_training_dat
 
     (use,) = local_uses_of({"right": MetricInfo(judge="right")}, [], [outcome(at) for at in range(4)])
     assert (use.unlike, use.unlike_by_system) == (0.75, {"desk": 0.75})
-    assert (use.decided, use.escalated, use.no_label, use.local) == (0, 0, 0, Agreed())
+    assert (use.decided, use.escalated, use.no_label, use.local) == (0, 0, 0, LabelMatches())
     assert unlike_training([use])[0].startswith("right: 75% of the answers that its local judge read are unlike its")
 
 

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from pytest_rageval.model.bare import without_private
 from pytest_rageval.model.derived_codec import decoder, encoder
-from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Share, stored
+from pytest_rageval.model.private_fields import without_private
+from pytest_rageval.model.storage import ALWAYS, NEEDED, UNSTORED, Share, stored
 
 
 class Pair(NamedTuple):

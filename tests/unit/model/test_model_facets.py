@@ -16,14 +16,14 @@ from pytest_rageval.model.facets import (
     LEVELS,
     TASKS,
     SharedFacets,
-    above,
     facet_text,
     in_slice,
     is_variant,
     matches,
-    own_labels,
+    parent_facet,
     place_of,
     sort_key,
+    workflow_and_model,
 )
 
 
@@ -82,11 +82,11 @@ def test_equal_labels_share_a_mapping_and_are_not_kept() -> None:
 
 
 def test_own_labels_of_a_case_are_found() -> None:
-    assert own_labels({"model": "Golf", "system": "desk", "topic": "cars"}) == {"model": "Golf"}
+    assert workflow_and_model({"model": "Golf", "system": "desk", "topic": "cars"}) == {"model": "Golf"}
 
 
 def test_the_place_of_a_case_is_below_the_facet_above() -> None:
-    assert above("topic") == "topic_1"
+    assert parent_facet("topic") == "topic_1"
     facets = {"topic_1": "Investment", "topic": "Funds"}
     assert [place_of(facets, name) for name in ("topic", "topic_1", "task")] == [
         ("Investment", "Funds"), ("-", "Investment"), ("-", "-"),

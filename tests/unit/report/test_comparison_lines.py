@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_rageval.analysis.baseline.comparison import compare
-from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.report.sections.comparison import comparison_lines
 from pytest_rageval.report.text.lines import wrap

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_rageval.analysis.baseline.paired import paired
+from pytest_rageval.analysis.baseline.paired_tests import paired_test
 from pytest_rageval.analysis.baseline.regression import Regression
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate
@@ -33,7 +33,7 @@ def test_values_have_two_decimals_or_those_that_tell_them_apart(
 
 def test_a_baseline_gate_shows_the_cases_that_both_runs_have() -> None:
     gate = parse_gate("accuracy >= baseline")
-    found = paired([1.0] * 8, [0.5] * 8)
+    found = paired_test([1.0] * 8, [0.5] * 8)
     result = GateResult(gate, "town", "failed", 0.25, 20, regression=Regression(found, 0.01, "worse"))
     assert values_of(result) == (("1.00", "0.50"), 8)
     assert values_of(replace(result, value=0.5)) == (("1.00", "0.50"), 20)

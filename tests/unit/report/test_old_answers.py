@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.model.answer import Answer, OldAnswer
 from pytest_rageval.model.digests import text_digest
 from pytest_rageval.model.outcome import Outcome, Score

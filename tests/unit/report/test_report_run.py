@@ -144,7 +144,7 @@ def test_a_deselected_case_is_not_counted_as_removed() -> None:
         run.baseline = baseline.snapshot()
         comparison = run.comparison(MatrixChoice())
         assert comparison is not None
-        return [case.case for case in comparison.pairing.gone]
+        return [case.case for case in comparison.pairing.removed]
 
     stopped, ended = (take(Run(STARTED, plan()), outcome(NOISE, "q2", accuracy=Score(1.0))) for _ in range(2))
     ended.plan = replace(ended.plan, cases={f"{NOISE}[q2]": ended.plan.cases[f"{NOISE}[q2]"]})

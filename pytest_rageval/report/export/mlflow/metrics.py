@@ -9,7 +9,7 @@ from statistics import fmean
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
-from pytest_rageval.analysis.matrix import Matrix, distinct
+from pytest_rageval.analysis.matrix import Matrix, facet_values
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
@@ -70,7 +70,7 @@ def _testbeds(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, floa
             yield f"scored/{name}", float(total.n)
     for nodeid, testbed in plan.testbeds.items():
         mine = [outcome for outcome in outcomes if outcome.testbed == nodeid]
-        rates = distinct(NOISE_RATE, mine)
+        rates = facet_values(NOISE_RATE, mine)
         for rate, metric in product(rates, testbed.metrics) if len(rates) > 1 else ():
             there = [outcome for outcome in mine if outcome.facets.get(NOISE_RATE) == rate]
             mean = cell_of(metric, plan.metrics.get(metric, MetricInfo()).binary, there).mean

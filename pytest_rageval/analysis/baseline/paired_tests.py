@@ -17,20 +17,21 @@ from statistics import fmean
 from pytest_rageval.analysis.baseline.power import at_least, chance_share, least_drop
 from pytest_rageval.analysis.statistics import Interval, bonett_price_interval, bootstrap_interval, clustered_interval
 
-__all__ = ["ROUNDING", "Paired", "paired"]
+__all__ = ["ROUNDING", "PairedTest", "paired_test"]
 
 ROUNDING = 1e-9
 """Two values that differ by at most this count as equal."""
 
-ENUMERATED = 13  # highest number of changed pairs for which all combinations of signs are tried
-FIRST = 2_000  # draws after which a test far from alpha stops
-FOR_EACH = 20  # expected number of draws below alpha / cells
-FEWEST, VALUES, AT_A_TIME = 9_999, 4_000_000, 250_000  # draws; bytes (eight signs each) in all and in one batch
+MAX_ENUMERATED = 13  # highest number of changed units for which all combinations of signs are tried
+FIRST_DRAWS = 2_000  # a test far from alpha stops after this many draws
+DRAWS_BELOW_ALPHA = 20  # expected number of draws with a p below alpha / cells
+MIN_DRAWS = 9_999
+MAX_BYTES, BATCH_BYTES = 4_000_000, 250_000  # bytes of signs, eight in a byte, in all draws and in one batch
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
-    """A baseline and a new run over the same cases.
+class PairedTest:
+    """The result of a paired test: a baseline and a new run over the same cases.
 
     Attributes:
         n_pairs: cases with a value in both.
@@ -42,13 +43,13 @@ class Paired:
         p_worse: one-sided: the chance of a drop at least this large if nothing changed.
         n_worse: cases that became worse, beyond rounding.
         n_better: cases that became better.
-        least_drop: the smallest detectable drop, see `power`; None if no drop is detectable.
+        least_drop: the smallest detectable drop, see `power.least_drop`; None if no drop is detectable.
         changing: estimated share of the units that change by chance, 0..1, see `power.chance_share`.
-        step: drop of a case that loses its whole value, 0..1: 1 for 0/1 values; for graded values the mean of what
-            the cases can lose, weighted by it.
-        n_units: number of independent units of the cases; ``least_drop``, ``changing`` and ``step`` count units.
-        changes: unit -> the sum of its cases' changes, positive for the worse. Sums of zero are left out. Empty if
-            no units were passed: each case is then its own unit.
+        step: drop of a case that loses its whole value, in 0..1: 1 for 0/1 values; for graded values a weighted mean
+            of what the cases can lose, in which larger losses weigh more.
+        n_units: number of independent units of the cases; ``least_drop``, ``changing`` and ``step`` refer to units.
+        changes: unit -> the sum of its cases' changes, positive if it became worse; sums of zero are left out. Empty
+            if no units were passed, because each case is then its own unit.
         facet: the facet that joins cases to units, see `pytest_rageval.analysis.units.Units`; "" if there is none.
     """
 
@@ -68,12 +69,12 @@ class Paired:
     changes: Mapping[Hashable, float] = field(default_factory=dict, hash=False)
     facet: str = ""
 
-    def at_level(self, alpha: float) -> Paired:
+    def at_level(self, alpha: float) -> PairedTest:
         """Return a copy with the smallest detectable drop of a test at this level."""
         return replace(self, least_drop=least_drop(self.n_units, changing=self.changing, step=self.step, alpha=alpha))
 
 
-def paired(
+def paired_test(
     baseline: Sequence[float],
     value: Sequence[float],
     *,
@@ -81,41 +82,42 @@ def paired(
     alpha: float = 0.05,
     cells: int = 1,
     units: Sequence[Hashable] | None = None,
-) -> Paired:
+) -> PairedTest:
     """Compare two runs over the same cases: one value in 0..1 for each case, in the same order.
 
-    The p-values come from permuting the signs of the changes. Cases of one unit change together, so each unit has one
-    sign: that of the sum of its changes. Sums of zero are left out. If all sums have the same size, as for 0/1 values
-    of independent cases, this is McNemar's exact test. Up to 13 sums, every permutation is tried; for more, some are
-    drawn with a seed made from the sizes, and p is (b + 1) / (B + 1). The order of the cases does not matter. Swapping
-    the two runs changes the sign of delta and leaves ``p_value`` unchanged.
+    The p-values come from permuting the signs of the changes. Cases of one unit change together, so the changes of a
+    unit are summed and the sum gets one sign; sums of zero are left out. If all sums have the same size, for example
+    with 0/1 values of independent cases, this is McNemar's exact test. With up to 13 sums, every permutation is tried.
+    With more, permutations are drawn with a seed made from the sizes, and p is (b + 1) / (B + 1).
 
-    The interval is Bonett and Price's for 0/1 values of independent cases, else `bootstrap_interval` or, for units of
-    several cases, `clustered_interval`.
+    The order of the cases does not matter. Swapping the two runs changes the sign of delta and keeps ``p_value``.
+
+    The interval is Bonett and Price's for 0/1 values of independent cases, `clustered_interval` for units of several
+    cases, else `bootstrap_interval`.
 
     Args:
         baseline: values of the baseline.
         value: values of the new run.
         higher_is_better: whether a lower value is worse.
         alpha: level of the test.
-        cells: number of tests decided together with Holm's correction. It raises the number of draws, and
-            ``least_drop`` is that of alpha / cells, the level of the first test.
+        cells: number of tests decided together with Holm's correction. More tests need more draws, and
+            ``least_drop`` is computed at the level of the first test, alpha / cells.
         units: the unit of each case; None makes each case its own unit.
     """
     n = len(baseline)
     if not n:
-        return Paired(0, None, None, None, None, None, None, 0, 0, None)
+        return PairedTest(0, None, None, None, None, None, None, 0, 0, None)
     groups = _groups(range(n) if units is None else units)
     changes = [after - before for before, after in zip(baseline, value, strict=True)]
     worse = [-change if higher_is_better else change for change in changes]
     sums = {name: total for name, at in groups.items() if abs(total := math.fsum(worse[i] for i in at)) > ROUNDING}
     sizes = sorted(sums.values(), key=lambda c: (abs(c), c))
-    share = len(groups) / n  # scales a unit's sum to a case
+    scale = len(groups) / n  # from the sum of a unit to the mean over cases
     losable = [x if higher_is_better else 1 - x for x in (*baseline, *value)]
-    step = _step([share * math.fsum(losable[i + side] for i in at) for at in groups.values() for side in (0, n)])
-    changing = chance_share([share * size / step for size in sizes], len(groups))
+    step = _step([scale * math.fsum(losable[i + side] for i in at) for at in groups.values() for side in (0, n)])
+    changing = chance_share([scale * size / step for size in sizes], len(groups))
     p_value, p_worse = _p_values(sizes, alpha, cells)
-    return Paired(
+    return PairedTest(
         n_pairs=n,
         baseline=fmean(baseline),
         value=fmean(value),
@@ -142,7 +144,7 @@ def _groups(units: Iterable[Hashable]) -> dict[Hashable, list[int]]:
 
 
 def _step(losable: Sequence[float]) -> float:
-    """Return the size of equal steps with the same sum and sum of squares as the losses of all values."""
+    """Return the size of equal losses that have the same sum and the same sum of squares as these losses."""
     total = math.fsum(losable)
     return min(1.0, math.fsum(x * x for x in losable) / total) if total > ROUNDING else 1.0
 
@@ -158,7 +160,13 @@ def _interval(
 
 
 def _p_values(worse: Sequence[float], alpha: float, cells: int) -> tuple[float, float]:
-    """Return the two-sided and the one-sided p-value of changes, positive for the worse and sorted by size."""
+    """Return the two-sided and the one-sided p-value of changes.
+
+    Args:
+        worse: the change of each unit, positive if it became worse, sorted by absolute size.
+        alpha: level of the test.
+        cells: number of tests decided together.
+    """
     n = len(worse)
     sizes = [abs(change) for change in worse]
     if not n:
@@ -167,7 +175,7 @@ def _p_values(worse: Sequence[float], alpha: float, cells: int) -> tuple[float, 
         n_worse = sum(change > 0 for change in worse)
         return min(1.0, 2 * at_least(max(n_worse, n - n_worse), n)), at_least(n_worse, n)
     total = math.fsum(worse)
-    if n <= ENUMERATED:
+    if n <= MAX_ENUMERATED:
         return _enumerated(sizes, total)
     return _sampled(sizes, total, alpha, cells)
 
@@ -188,14 +196,16 @@ def _sampled(sizes: list[float], total: float, alpha: float, cells: int) -> tupl
     generator = np.random.default_rng(zlib.crc32(steps.tobytes()))
     signs = 1.0 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     eights, at = steps @ signs.T, np.arange(len(steps))  # sums of eight sizes each, for each byte of signs
-    draws = max(int(2 * cells / alpha), min(max(FEWEST, int(FOR_EACH * cells / alpha)), VALUES // len(at)))
+    draws = max(
+        int(2 * cells / alpha), min(max(MIN_DRAWS, int(DRAWS_BELOW_ALPHA * cells / alpha)), MAX_BYTES // len(at))
+    )
     n_drawn = beyond = above = 0
     while n_drawn < draws:
-        some = min(draws - n_drawn, max(1, AT_A_TIME // len(at)), FIRST if not n_drawn else draws)
-        sums = eights[at, generator.integers(0, 256, (some, len(at)), np.uint8)].sum(axis=1)
+        size = min(draws - n_drawn, max(1, BATCH_BYTES // len(at)), FIRST_DRAWS if not n_drawn else draws)
+        sums = eights[at, generator.integers(0, 256, (size, len(at)), np.uint8)].sum(axis=1)
         beyond += int((np.abs(sums) >= abs(total) - ROUNDING).sum())
         above += int((sums >= total - ROUNDING).sum())
-        n_drawn += some
-        if FIRST <= n_drawn < draws and beyond > 4 * alpha * n_drawn:
+        n_drawn += size
+        if FIRST_DRAWS <= n_drawn < draws and beyond > 4 * alpha * n_drawn:
             break
     return (beyond + 1) / (n_drawn + 1), (above + 1) / (n_drawn + 1)

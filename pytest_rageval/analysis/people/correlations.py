@@ -1,4 +1,4 @@
-"""Correlation of a metric with people's values: Pearson's r, Spearman's rho and Kendall's tau-b, with intervals.
+"""Correlate a metric with people's values: Pearson's r, Spearman's rho and Kendall's tau-b.
 
 Sources: K. Pearson, "Note on regression and inheritance in the case of two parents", Proceedings of the Royal Society
 58 (1895); for the rank correlations see `pytest_rageval.analysis.correlation`.
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["Correlations", "correlations"]
 
 TOO_FEW, ONE_VALUE = "too_few", "one_value"
-MOST, LEAST = 1_000, 100  # resamples
-COUNTS = 2_000_000  # limit of values times resamples; above it, fewer resamples are drawn
-AT_A_TIME = 200_000  # counts in one batch
+MAX_RESAMPLES, MIN_RESAMPLES = 1_000, 100
+MAX_COUNTS = 2_000_000  # limit of values times resamples; above it, fewer resamples are drawn
+BATCH = 200_000  # counts in one batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Correlations:
 
     Attributes:
         n: number of pairs of values.
-        pearson: Pearson's r, of the values as they are.
-        spearman: Spearman's rho, of their average ranks.
-        kendall: Kendall's tau-b, of the order of each two pairs.
+        pearson: Pearson's r of the values.
+        spearman: Spearman's rho, which compares the average ranks of the values.
+        kendall: Kendall's tau-b, which compares the order of every two pairs.
     """
 
     n: int
@@ -49,9 +49,9 @@ class Correlations:
 def correlations(one: Sequence[float], other: Sequence[float], units: Sequence[Hashable] | None = None) -> Correlations:
     """Return the correlations of two sequences of finite values, in the same order.
 
-    All are undefined for fewer than three pairs ("too_few") or if one sequence has one value ("one_value"). The
-    intervals are percentiles of 1,000 resamples of the units, with a fixed seed; many different units get fewer
-    resamples, at least 100. Resamples in which a correlation is undefined are left out.
+    All are undefined with fewer than three pairs ("too_few"), or if a sequence has a single value ("one_value"). The
+    intervals are percentiles of 1,000 resamples of the units, drawn with a fixed seed. With many different units there
+    are fewer resamples, at least 100. Resamples in which a correlation is undefined are left out.
 
     Args:
         one: the first values.
@@ -70,18 +70,20 @@ def correlations(one: Sequence[float], other: Sequence[float], units: Sequence[H
     cells, cell = np.unique(x * width + y, return_inverse=True)
     of_cell = np.divmod(cells, width)
     values = x_values[of_cell[0]] - x_values.mean(), y_values[of_cell[1]] - y_values.mean()
-    found = []
+    by_table = []
     for table in _tables(cell, len(cells), range(n) if units is None else units):
         tau_b, rho = tau_b_and_rho(table, *of_cell)
-        found.append((np.where(np.isnan(tau_b), np.nan, _pearson(table, *values)), rho, tau_b))
-    pearson, spearman, kendall = (_estimate(np.concatenate(each)) for each in zip(*found, strict=True))
+        by_table.append((np.where(np.isnan(tau_b), np.nan, _pearson(table, *values)), rho, tau_b))
+    pearson, spearman, kendall = (_estimate(np.concatenate(each)) for each in zip(*by_table, strict=True))
     return Correlations(n, pearson, spearman, kendall)
 
 
 def _tables(cell: Counts, n_cells: int, units: Sequence[Hashable]) -> Iterator[Counts]:
-    """Yield tables of counts, a row for each cell: first one column of all pairs, then a column for each resample.
+    """Yield tables of counts with a row for each cell.
 
-    Units with the same cells are drawn together as counts, which keeps a million pairs of few values fast.
+    The first table has one column, which counts all pairs. The columns of all further tables are resamples. Units with
+    the same cells are one kind, and a resample draws the count of each kind. This is fast for a million pairs with few
+    different values.
     """
     import numpy as np
 
@@ -102,15 +104,15 @@ def _tables(cell: Counts, n_cells: int, units: Sequence[Hashable]) -> Iterator[C
     yield table(counts[None, :])
     if len(of_unit) < 2:
         return
-    resamples = min(MOST, max(LEAST, COUNTS // len(kind_of)))
-    generator, step = np.random.default_rng(0), max(1, AT_A_TIME // len(kind_of))
+    resamples = min(MAX_RESAMPLES, max(MIN_RESAMPLES, MAX_COUNTS // len(kind_of)))
+    generator, step = np.random.default_rng(0), max(1, BATCH // len(kind_of))
     for at in range(0, resamples, step):
         size = min(step, resamples - at)
         yield table(generator.multinomial(len(of_unit), counts / len(of_unit), size=size))
 
 
 def _pearson(table: Counts, x: Numbers, y: Numbers) -> Numbers:
-    """Return Pearson's r of each column; a column with one x or one y has no meaning."""
+    """Return Pearson's r of each column; it is meaningless for a column with a single x or a single y."""
     import numpy as np
 
     n = table.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Remove the texts of the data from encoded values, as the fields of their classes say."""
+"""Remove texts of the data from encoded values, as their fields declare (`Rule.private`)."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from pytest_rageval.model.plain import Plain
-from pytest_rageval.model.stored import key_field, stored_fields
+from pytest_rageval.model.storage import key_field, stored_fields
 
 __all__ = ["without_private"]
 
 
 def without_private(cls: type, plain: Mapping[str, Any]) -> Plain:
-    """Return an encoded object of a class without what its fields call ``private``."""
-    left = dict(plain)
+    """Return an encoded object of a class without the texts of its private fields, see `Rule.private`."""
+    public = dict(plain)
     for field in stored_fields(cls):
         if field.rule.inline:
-            left = without_private(_class_in(field.hint), left)
+            public = without_private(_class_in(field.hint), public)
         elif field.rule.private == "removed":
-            left.pop(field.key, None)
+            public.pop(field.key, None)
         elif field.rule.private == "null":
-            left[field.key] = None
-        elif field.rule.private == "kind" and field.key in left:
-            left[field.key] = left[field.key].partition(": ")[0] or "unscored"
-        elif field.key in left and (inner := _class_in(field.hint)) is not None:
-            left[field.key] = _each(inner, left[field.key])
-    return left
+            public[field.key] = None
+        elif field.rule.private == "kind" and field.key in public:
+            public[field.key] = public[field.key].partition(": ")[0] or "unscored"
+        elif field.key in public and (inner := _class_in(field.hint)) is not None:
+            public[field.key] = _without_private_in(inner, public[field.key])
+    return public
 
 
-def _each(cls: Any, value: Any) -> Any:
-    """Return an encoded object, or each object of a list or under its key, without its private fields."""
+def _without_private_in(cls: Any, value: Any) -> Any:
+    """Return an encoded value without private fields: one object, a list of objects, or key -> object."""
     if isinstance(value, list):
-        return [_each(cls, each) for each in value]
+        return [_without_private_in(cls, each) for each in value]
     if isinstance(cls, _Keyed):
         return {key: without_private(cls.value, each) for key, each in value.items()}
     return None if value is None else without_private(cls, value)
 
 
 class _Keyed(NamedTuple):
-    """The class of objects that stand under their keys."""
+    """Marks a type that is encoded as a mapping of key -> object; ``value`` is the class of the objects."""
 
     value: type
 
 
 @cache
 def _class_in(hint: Any) -> Any:
-    """Return the dataclass that a type is or contains, or None."""
+    """Return the dataclass that a type is or contains, as `_Keyed` if it is encoded under keys; None without one."""
     inner: Any
     if isinstance(hint, type) and is_dataclass(hint):
         first = stored_fields(hint)[0]

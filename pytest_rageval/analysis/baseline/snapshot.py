@@ -1,4 +1,4 @@
-"""Measured cases, the unit of comparison between runs: scores averaged over repeats."""
+"""Measured cases, which runs are compared by: scores averaged over repeats."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.clusters import REPEAT, by_case
-from pytest_rageval.model.facets import DIALOGUE, KNEW, OF_SYSTEMS, is_variant, own_labels
+from pytest_rageval.model.facets import DIALOGUE, KNEW, OF_SYSTEMS, is_variant, workflow_and_model
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import UNSTORED, Amount, Share, stored
+from pytest_rageval.model.storage import UNSTORED, Amount, Share, stored
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["DIGITS", "Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "mean_share", "measured_of"]
 
 DIGITS = 6
-"""Digits of compared scores: enough to show any change, too few to show another machine's rounding."""
+"""Decimal digits of compared scores: enough to show a real change, too few to show rounding of another machine."""
 
-_NOT_OF_A_CASE = (REPEAT, KNEW, *OF_SYSTEMS)
+_RUN_AND_SYSTEM_FACETS = (REPEAT, KNEW, *OF_SYSTEMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Measured:
         testbed: the testbed's node id.
         case: the case's id.
         system: the system's name.
-        facets: its facets without those of its system and of a single run.
+        facets: its facets, without facets of the system and of a single run.
         data: digest of the question and the gold data; "" if unknown.
         said: digest of the answer's text, one for each answered repeat.
         evidence: share of the evidence that the system had, the mean over repeats; None if unknown.
@@ -92,7 +92,7 @@ class MeasuredTestbed:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A run in the form in which runs are compared; a committed baseline is a snapshot.
+    """The measures of a run, as needed to compare it; a committed baseline is a snapshot.
 
     Attributes:
         run: the run's name.
@@ -118,7 +118,7 @@ class Snapshot:
 
     @property
     def originals(self) -> tuple[Measured, ...]:
-        """The cases as their datasets have them: all but variants."""
+        """The cases without variants."""
         return tuple(case for case in self.cases if not is_variant(case.facets))
 
     @property
@@ -128,14 +128,14 @@ class Snapshot:
 
 
 def measured_of(outcomes: Iterable[Outcome]) -> tuple[Measured, ...]:
-    """Return the measured cases of outcomes, sorted; a case that every run skipped is left out."""
+    """Return the measured cases of outcomes, sorted, without cases that were always skipped."""
     groups = by_case(outcome for outcome in outcomes if outcome.status != "skipped").values()
     return tuple(sorted(map(_measured, groups), key=lambda case: case.key))
 
 
 def facets_of_case(facets: Mapping[str, str]) -> dict[str, str]:
-    """Return the facets of a case's settings: without those of its system and of a single run."""
-    return {key: value for key, value in facets.items() if key not in _NOT_OF_A_CASE}
+    """Return the facets of a case and its setting, without the facets of its system and of a single run."""
+    return {key: value for key, value in facets.items() if key not in _RUN_AND_SYSTEM_FACETS}
 
 
 def _measured(runs: Sequence[Outcome]) -> Measured:
@@ -156,7 +156,7 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
         nodes=tuple(run.nodeid for run in runs),
         answer_seen=mean_share(run.answer_seen for run in runs),
         cluster=first.cluster,
-        labels=own_labels(first.facets),
+        labels=workflow_and_model(first.facets),
         length=mean_share(run.length for run in runs),
         declined=mean_share(float(run.declined) for run in runs) or 0.0,
     )

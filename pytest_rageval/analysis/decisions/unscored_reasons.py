@@ -1,4 +1,4 @@
-"""Reasons why outcomes have no value for a gate."""
+"""Explain why outcomes have no value for a gate."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import by_case
-from pytest_rageval.analysis.corrected import FEWEST
 from pytest_rageval.analysis.corrected_cases import LabelsUsed
+from pytest_rageval.analysis.corrected_mean import FEWEST
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.usage import LATENCY, USED, answered, used
+from pytest_rageval.analysis.usage import LATENCY, USAGE_FIELDS, outcomes_with_answer, usage_value
 from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.outcome import Outcome, Score
 
@@ -20,17 +20,17 @@ __all__ = [
 ]  # fmt: skip
 
 NOT_ASKED = "not_asked"
-"""The error_type of an outcome whose case was not asked; a gate over it fails."""
+"""The error_type of a case for which the system was not asked; a gate that covers it fails."""
 
 BUDGET = "budget"
-"""The error_type of an outcome whose case was not asked because the budget was used up."""
+"""The error_type of a case for which the system was not asked, because the budget was used up."""
 
 NOT_APPLICABLE = "not_applicable"
 
 _TOLERANCE = 1e-9
 
 TOO_FEW_LABELS = "too_few_labels"
-"""The reason of a mean that people's labels are too few to correct."""
+"""Reason for which a corrected mean has no value: people labelled too few answers."""
 
 REPORTED = {
     "cost_usd": "cost",
@@ -38,7 +38,7 @@ REPORTED = {
     "model_calls": "calls of models",
     "tool_calls": "trace",
 } | dict.fromkeys(LATENCY, "time")
-"""What an answer reports for each pseudo-metric in `USED`."""
+"""Pseudo-metric in `USAGE_FIELDS` -> what an answer must report for it, in words."""
 
 
 def n_lost(metric: str, covered: Sequence[Outcome]) -> int:
@@ -52,19 +52,19 @@ def _is_not_applicable(score: Score | None) -> bool:
 
 
 def unasked_of(covered: Sequence[Outcome]) -> str:
-    """Return how many cases were not asked, and why; "" if all were asked."""
+    """Return a sentence on the cases that were not asked, with the reason; "" if all were asked."""
     unasked = [outcome for outcome in covered if outcome.error_type in (NOT_ASKED, BUDGET)]
     cases = "1 case was" if len(unasked) == 1 else f"{len(unasked)} cases were"
     return f"{cases} not asked: {unasked[0].error}" if unasked else ""
 
 
 def unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
-    """Return why a gate over the facet "model knew the answer" cannot be decided, or "".
+    """Return why a gate over the facet ``knew`` (model knew the answer) cannot be decided; "" if it can.
 
     Args:
-        gate: the gate; its cases are known only after the model was asked without passages.
+        gate: the gate. The cases that it covers are only known after the model was asked without passages.
         possible: the outcomes that it may cover.
-        n_covered: how many of them it covers.
+        n_covered: the number of outcomes that it covers.
     """
     unknown = [outcome for outcome in possible if KNEW not in outcome.facets]
     unasked = unasked_of(unknown)
@@ -84,12 +84,12 @@ def unscored_of(metric: str, covered: Sequence[Outcome]) -> dict[str, int]:
 
 
 def too_few_scored(n: int, unscored: Mapping[str, int], least: float) -> str:
-    """Return why too few answers have a value to hold a gate, or "".
+    """Return why too few answers have a value for the gate to hold; "" if there are enough.
 
     Args:
         n: number of answers with a value.
-        unscored: reason -> number of answers without one, as of `unscored_of`.
-        least: smallest share of answers with a value among both; cases to which the metric does not apply are in none.
+        unscored: reason -> number of answers without a value, from `unscored_of`.
+        least: smallest accepted share of answers with a value; cases to which the metric does not apply do not count.
     """
     total = n + sum(unscored.values())
     if n + _TOLERANCE >= least * total:
@@ -101,9 +101,9 @@ def too_few_scored(n: int, unscored: Mapping[str, int], least: float) -> str:
 def nothing_scored(gate: Gate, covered: Sequence[Outcome]) -> str:
     """Return why a gate has no value."""
     errors = sum(outcome.status == "error" for outcome in covered)
-    answers = answered(covered)
-    if gate.metric in USED and answers:
-        unknown = sum(used(gate.metric, outcome) is None for outcome in answers)
+    answers = outcomes_with_answer(covered)
+    if gate.metric in USAGE_FIELDS and answers:
+        unknown = sum(usage_value(gate.metric, outcome) is None for outcome in answers)
         lacking = f"{unknown} of {len(answers)} answers report no {REPORTED[gate.metric]}"
         return f"{gate.metric} is unknown, because {lacking}"
     return f"nothing was scored: {len(covered)} cases, {errors} errors{reasons_of(gate.metric, covered)}"
@@ -115,6 +115,6 @@ def too_few_labels(labels: LabelsUsed) -> str:
 
 
 def reasons_of(metric: str, covered: Sequence[Outcome]) -> str:
-    """Return the first reasons of outcomes without a value, in brackets, or ""."""
+    """Return up to three reasons of outcomes without a value, in brackets; "" without such outcomes."""
     reasons = sorted({s.reason for o in covered if (s := o.scores.get(metric)) is not None and s.reason})
     return f" ({'; '.join(reasons[:3])})" if reasons else ""

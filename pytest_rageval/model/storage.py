@@ -1,4 +1,4 @@
-"""Declare in a dataclass how its fields are stored as JSON; codecs and the schema are derived from this."""
+"""Declare how the fields of a dataclass are stored as JSON; codecs and schema follow it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of a value, for the schema; the metadata of an ``Annotated`` type.
+    """Limits of a value in the schema, written as metadata of an ``Annotated`` type.
 
     Attributes:
-        minimum, maximum: of a number.
-        pattern: a regular expression that a text matches.
+        minimum, maximum: limits of a number.
+        pattern: regular expression that a text must match.
         items: smallest length of a text or an array.
-        format: the schema's format of a text.
+        format: format of a text, as in JSON Schema.
     """
 
     minimum: float | None = None
@@ -46,27 +46,28 @@ Amount = Annotated[float, Bounds(0)]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How a field is stored. Without a rule, a field with a default is left out if it has that value.
+    """How a field is stored. Without a rule, a field is left out if its value is its default.
 
     Attributes:
-        key: its key, if that is not its name.
-        always: whether it is written even if it has its default.
-        needed: whether an object without it is malformed; older files may lack other fields with a default.
-        left_out: whether it is not stored at all.
-        before: the field that it is written before; else fields with a default come last.
-        inline: whether the keys of its object stand in this one.
-        alone: whether it is stored instead of its object.
-        is_key: whether it is the key under which its object stands.
-        private: what reports without texts have for a field with texts of the data: "removed", "null" (read as ""), or
-            "kind", the part before ": ".
-        schema: its schema, if that does not follow from its type.
-        says: its description in the schema, if that is not the one in the docstring.
+        key: the key in the JSON object; "" if it is the field's name.
+        always: whether the field is written even if its value is the default.
+        needed: whether an object without the field is malformed. A missing field gets its default otherwise, because
+            older files may lack it.
+        unstored: whether the field is not stored at all.
+        before: the field before which it is written; by default, fields with a default come last.
+        inline: whether the value is an object whose keys are written into the object of this class.
+        alone: whether only this field is written, instead of an object with its key.
+        is_key: whether the value is the key of the object in a mapping; it is then not written in the object.
+        private: how reports without texts replace a field with texts of the data: "removed", "null" (which is read as
+            ""), or "kind", which keeps the part before ": ".
+        schema: the field's schema, if it does not follow from the type.
+        says: the field's description in the schema, if it differs from the docstring.
     """
 
     key: str = ""
     always: bool = False
     needed: bool = False
-    left_out: bool = False
+    unstored: bool = False
     before: str = ""
     inline: bool = False
     alone: bool = False
@@ -77,17 +78,17 @@ class Rule:
 
 
 def stored(**rule: Any) -> dict[str, Rule]:
-    """Return the ``metadata`` of a dataclass's field with this `Rule`."""
+    """Return the ``metadata`` of a dataclass field; the arguments are those of `Rule`."""
     return {"stored": Rule(**rule)}
 
 
 ALWAYS = stored(always=True)
 NEEDED = stored(always=True, needed=True)
-UNSTORED = stored(left_out=True)
+UNSTORED = stored(unstored=True)
 
 
 class StoredField(NamedTuple):
-    """A field as it is stored.
+    """A stored field of a dataclass.
 
     Attributes:
         name: its name in the class.
@@ -119,12 +120,14 @@ class StoredField(NamedTuple):
 
 @cache
 def stored_fields(cls: Any) -> tuple[StoredField, ...]:
-    """Return the stored fields of a dataclass or NamedTuple in the order in which they are written."""
+    """Return the stored fields of a dataclass or NamedTuple, in the order in which they are written."""
     hints = get_type_hints(cls, include_extras=True)
     if issubclass(cls, tuple):
         return tuple(StoredField(name, hints[name], Rule(always=True), MISSING) for name in cls._fields)
-    every = [StoredField(f.name, hints[f.name], f.metadata.get("stored", Rule()), _default(f)) for f in fields(cls)]
-    written = [each for each in every if not (each.rule.left_out or each.rule.is_key)]
+    all_fields = [
+        StoredField(f.name, hints[f.name], f.metadata.get("stored", Rule()), _default(f)) for f in fields(cls)
+    ]
+    written = [each for each in all_fields if not (each.rule.unstored or each.rule.is_key)]
     ordered = sorted(written, key=lambda each: 2 if each.rule.inline else each.is_optional)
     for each in (each for each in written if each.rule.before):
         ordered.remove(each)
@@ -133,9 +136,9 @@ def stored_fields(cls: Any) -> tuple[StoredField, ...]:
 
 
 def key_field(cls: Any) -> str | None:
-    """Return the name of the field under whose value an object of this class stands; None if there is none."""
-    every = fields(cls) if is_dataclass(cls) else ()
-    return next((f.name for f in every if f.metadata.get("stored", Rule()).is_key), None)
+    """Return the name of the field with `Rule.is_key`; None without such a field."""
+    all_fields = fields(cls) if is_dataclass(cls) else ()
+    return next((f.name for f in all_fields if f.metadata.get("stored", Rule()).is_key), None)
 
 
 def _default(field: Field[Any]) -> Any:

@@ -10,16 +10,16 @@ from pytest_rageval.analysis.gates import Gate
 __all__ = ["PartPolicy", "SelectedPart", "is_not_decided", "not_decided"]
 
 PartPolicy = Literal["skip", "decide", "fail"]
-"""Policies for a gate if only a part of its cases is selected."""
+"""What happens to a gate if only a part of its cases is selected."""
 
 
 class SelectedPart(NamedTuple):
-    """Which part of a gate's cases a session selects.
+    """The part of a gate's cases that a session selects.
 
     Attributes:
         selected: number of selected cases.
-        cases: number of its collected cases.
-        files: number of test files that were not collected and may have more of its cases.
+        cases: number of collected cases of the gate.
+        files: number of test files that were not collected and may contain more cases of the gate.
     """
 
     selected: int
@@ -28,12 +28,12 @@ class SelectedPart(NamedTuple):
 
     def __str__(self) -> str:
         of = f"{self.cases} case{'' if self.cases == 1 else 's'}"
-        left = f", {self.files} file{'' if self.files == 1 else 's'} not collected" if self.files else ""
-        return f"{NOT_DECIDED}{self.selected} of {of} selected{left}"
+        uncollected = f", {self.files} file{'' if self.files == 1 else 's'} not collected" if self.files else ""
+        return f"{NOT_DECIDED}{self.selected} of {of} selected{uncollected}"
 
 
 def not_decided(gate: Gate, scope: str, part: SelectedPart | None, policy: PartPolicy) -> GateResult | None:
-    """Return the result of a gate that a part of its cases must not decide, or None if the gate can be decided."""
+    """Return the result of a gate that the selected part must not decide; None if the gate can be decided."""
     if part is None or gate.baseline or policy == "decide":
         return None
     return GateResult(gate, scope, "failed" if policy == "fail" else "skipped", slice=gate.slice, reason=str(part))

@@ -9,11 +9,11 @@ from pytest_rageval.metrics.answers.stable import BY_RULE, STABLE
 from pytest_rageval.model.facets import RELATION
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["bound_of", "missed"]
+__all__ = ["bound_of", "is_miss"]
 
 
-def missed(outcome: Outcome, primary: str, higher_is_better: bool, gates: Sequence[Gate]) -> bool:
-    """Return whether a scored case misses on its testbed's primary metric.
+def is_miss(outcome: Outcome, primary: str, higher_is_better: bool, gates: Sequence[Gate]) -> bool:
+    """Return whether a scored case misses by its testbed's primary metric.
 
     If a gate bounds that metric over the whole testbed, a case misses if its own value would not hold the gate.
     Without such a gate it misses if its value is the worst possible one. A variant that should change the answer, such

@@ -1,4 +1,4 @@
-"""Fail gates over stale labels: chunk ids that name other text than in the baseline."""
+"""Fail gates over stale labels: chunk ids whose text differs from the baseline."""
 
 from __future__ import annotations
 
