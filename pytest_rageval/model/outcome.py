@@ -133,7 +133,7 @@ class Outcome:
         question: the question of a variant; None for a case as its record has it.
         added: the supplied passages of a variant that its record does not have.
         was: the answer of the same case in the run compared with, if it is known and has another text, abstention or
-            passages; see `Run.old`.
+            passages.
         cluster: the facet whose value dependent cases share. It is not written, because the plan has it.
         length: number of characters of the answer's text; None if there is no answer.
         declined: whether the answer declines to answer, as the system or the rejection markers say.

@@ -112,7 +112,7 @@ def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, Matr
     run.unclaimed = Calls(**unclaimed)
     _ = run.unclaimed + Calls()  # raises if a count is not a number
     for deployment in DEPLOYMENT.stored(results) or [Deployment([], [], {})]:
-        run.retrievers, run.measured = deployment.retrievers, (deployment.stages, deployment.queries)
+        run.retrievers, run.stored_times = deployment.retrievers, (deployment.stages, deployment.queries)
     run.trusts = list(TRUST.stored(results))
     run.biases = list(BIAS.stored(results))
     run.local_uses = list(LOCAL_JUDGES.stored(results))

@@ -25,4 +25,4 @@ BUILTIN: dict[str, str] = {
     "gates": "pytest_rageval.report.sections.gates:GATES",
     "warnings": "pytest_rageval.report.sections.warnings:WARNINGS",
 }
-"""Section -> ``"module:attribute"`` of its `Section` or `Drawing`, in the order of the summary."""
+"""Section -> ``"module:attribute"`` of its `Section` or `TerminalSection`, in the order of the summary."""

@@ -11,7 +11,7 @@ from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment
 from pytest_rageval.report.text.tables import table
 
@@ -35,7 +35,7 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
         yield from broken_lines(comparison, account_of(run).dropped)
 
 
-COMPARISON = Drawing(_lines)
+COMPARISON = TerminalSection(_lines)
 
 
 def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed: bool = False) -> Iterator[Line]:

@@ -16,7 +16,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.comparison import causes_text, p_text
-from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrap
 
 __all__ = ["GATES", "cells_text", "gate_failure", "gate_headline", "gate_lines", "n_text", "unscored_text"]
@@ -83,7 +83,7 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     yield from gate_lines([gate.result for gate in run.gates], screen.width, every=True)
 
 
-GATES = Drawing(_lines)
+GATES = TerminalSection(_lines)
 
 
 def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False) -> Iterator[Line]:

@@ -10,7 +10,7 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.text.lines import Line, counted
 
-__all__ = ["TRUST", "distrust"]
+__all__ = ["TRUST", "distrust_text"]
 
 
 def _tables(trusts: Sequence[Trust], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
@@ -32,10 +32,10 @@ def _notes(trust: Trust) -> Iterator[Line]:
         yield Line(f"{trust.judge}: a score of at least {trust.threshold:g} counts as 1, any other as 0")
     yield from (Line(f"{trust.judge}: {counted(n, 'label')} not used, {why}") for why, n in trust.unused.items())
     if trust.problem is not None:
-        yield Line(distrust(trust), "red")
+        yield Line(distrust_text(trust), "red")
 
 
-def distrust(trust: Trust) -> str:
+def distrust_text(trust: Trust) -> str:
     """Return why a judge's scores do not count."""
     return f"{trust.judge} is not trusted, its scores do not count: {trust.problem}"
 

@@ -11,19 +11,19 @@ from pytest_rageval.analysis.usage import CALLS, LATENCY
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.heat import Infos, levels_of, mark_cells, worst_lines
 from pytest_rageval.report.text.lines import Line, wrap
 from pytest_rageval.report.text.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
-__all__ = ["MATRICES", "Shown", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
+__all__ = ["MATRICES", "CellText", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
 
 ALL = "all"  # label of the margin of sums
 MICRO = "micro"
 MACRO = "macro"
 
 
-class Shown(NamedTuple):
+class CellText(NamedTuple):
     """The text of a table cell, and its value for the heat level."""
 
     text: str
@@ -36,7 +36,7 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     yield from worst_lines(matrices, infos)
 
 
-MATRICES = Drawing(_lines, requested=lambda screen: screen.choice != MatrixChoice())
+MATRICES = TerminalSection(_lines, requested=lambda screen: screen.choice != MatrixChoice())
 
 
 def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterator[Line]:
@@ -81,17 +81,17 @@ def matrix_rows(matrix: Matrix) -> list[list[str]]:
     return [[shown.text for shown in row] for row in _table(matrix)]
 
 
-def _table(matrix: Matrix) -> list[list[Shown]]:
+def _table(matrix: Matrix) -> list[list[CellText]]:
     rows = list(_rows(matrix))
     names = [ALL] if matrix.metric in TOTALS else [MICRO, MACRO]
-    lines = [[Shown(label), *_line(matrix, cells, margin)] for label, cells, margin in rows]
+    lines = [[CellText(label), *_line(matrix, cells, margin)] for label, cells, margin in rows]
     if len(matrix.rows) > 1:
-        lines.append([Shown(names[0]), *_line(matrix, matrix.col_margin, matrix.total)])
+        lines.append([CellText(names[0]), *_line(matrix, matrix.col_margin, matrix.total)])
         if matrix.metric not in TOTALS:
             ends = [macro_average(matrix.row_margin), matrix.total_macro]
-            lines.append([Shown(MACRO), *(_macro(matrix, value) for value in [*matrix.col_macro[:MOST], *ends])])
+            lines.append([CellText(MACRO), *(_macro(matrix, value) for value in [*matrix.col_macro[:MOST], *ends])])
     head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.cols[:MOST], *names]
-    table = [[*map(Shown, head)], *lines]
+    table = [[*map(CellText, head)], *lines]
     return table if len(matrix.cols) > 1 else [row[: 1 + len(matrix.cols)] for row in table]
 
 
@@ -108,17 +108,17 @@ def _rows(matrix: Matrix) -> Iterator[tuple[str, Sequence[Cell | None], Cell]]:
         yield indent + name, matrix.cells[at], matrix.row_margin[at]
 
 
-def _line(matrix: Matrix, cells: Sequence[Cell | None], margin: Cell) -> list[Shown]:
+def _line(matrix: Matrix, cells: Sequence[Cell | None], margin: Cell) -> list[CellText]:
     shown = [
-        Shown(cell_text(cell, matrix.metric, signed=matrix.is_difference), None if cell is None else cell.mean)
+        CellText(cell_text(cell, matrix.metric, signed=matrix.is_difference), None if cell is None else cell.mean)
         for cell in [*cells[:MOST], margin]
     ]
     return shown if matrix.metric in TOTALS else [*shown, _macro(matrix, macro_average(cells))]
 
 
-def _macro(matrix: Matrix, value: float | None) -> Shown:
+def _macro(matrix: Matrix, value: float | None) -> CellText:
     text = ABSENT if value is None else value_text(value, matrix.metric, signed=matrix.is_difference)
-    return Shown(text, value)
+    return CellText(text, value)
 
 
 def matrix_title(matrix: Matrix) -> str:

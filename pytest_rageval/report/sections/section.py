@@ -14,7 +14,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections import BUILTIN
 from pytest_rageval.report.text.lines import Line
 
-__all__ = ["Drawing", "Screen", "Section", "Table", "declared", "encode_sections", "in_order"]
+__all__ = ["Screen", "Section", "Table", "TerminalSection", "all_sections", "encode_sections", "table_sections"]
 
 Row = TypeVar("Row")
 
@@ -50,14 +50,14 @@ class Screen(NamedTuple):
     width: int
     verbosity: int
 
-    def shows(self, section: Section[Any] | Drawing) -> bool:
+    def shows(self, section: Section[Any] | TerminalSection) -> bool:
         """Return whether a part of the summary is printed."""
         asked = self.verbosity >= 0 and section.requested is not None and section.requested(self)
         return asked or self.verbosity >= section.verbosity
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class TerminalSection:
     """A part of the terminal's summary that is no table; the other reports have their own code for it.
 
     Attributes:
@@ -133,24 +133,24 @@ class Section(Generic[Row]):
         return [decode(each) for each in plain]
 
 
-_SECTIONS: Registry[Section[Any] | Drawing] = Registry("section", BUILTIN)
+_SECTIONS: Registry[Section[Any] | TerminalSection] = Registry("section", BUILTIN)
 
 
-def in_order() -> list[Section[Any] | Drawing]:
+def all_sections() -> list[Section[Any] | TerminalSection]:
     """Return all parts of the summary, in its order."""
     return [_SECTIONS.get(name) for name in BUILTIN]
 
 
-def declared() -> list[Section[Any]]:
+def table_sections() -> list[Section[Any]]:
     """Return the sections that are declared as tables, in order."""
-    return [each for each in in_order() if isinstance(each, Section)]
+    return [each for each in all_sections() if isinstance(each, Section)]
 
 
 def encode_sections(run: Run) -> dict[str, Any]:
     """Return the sections of a run by their keys in results.json, without empty ones."""
     own: dict[str, Any] = {}
     further: dict[str, Any] = {}
-    for section in declared():
+    for section in table_sections():
         rows = section.compute(run)
         if rows:
             (own if section.top_level else further)[section.name] = section.encoded(rows)

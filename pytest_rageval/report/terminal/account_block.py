@@ -14,14 +14,14 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.examples import Example, examples_of
-from pytest_rageval.report.run.gate_values import values_of
+from pytest_rageval.report.run.gate_values import values_of_result
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.terminal.example_lines import example_lines
 from pytest_rageval.report.text.fit_text import cut
 from pytest_rageval.report.text.lines import Line, Mark, Style, counted, dollars, interval, wrap
 from pytest_rageval.report.text.tables import ABSENT, plain_table
 
-__all__ = ["Surroundings", "account_lines"]
+__all__ = ["SessionFacts", "account_lines"]
 
 _STYLES: dict[str, Style] = {"passed": "green", "failed": "red", "open": "yellow"}
 
@@ -33,7 +33,7 @@ MOST_GATES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SessionFacts:
     """What the block says beside the run.
 
     Attributes:
@@ -47,7 +47,7 @@ class Surroundings:
     above: str = ""
 
 
-def account_lines(run: Run, around: Surroundings, width: int, verbosity: int) -> Iterator[Line]:
+def account_lines(run: Run, around: SessionFacts, width: int, verbosity: int) -> Iterator[Line]:
     """Yield the block.
 
     Args:
@@ -74,7 +74,7 @@ def account_lines(run: Run, around: Surroundings, width: int, verbosity: int) ->
         yield from _where_to_look(run, account, examples, around, width)
 
 
-def _head(run: Run, account: Account, around: Surroundings, width: int) -> Iterator[Line]:
+def _head(run: Run, account: Account, around: SessionFacts, width: int) -> Iterator[Line]:
     text = f"rag: {account.verdict}"
     state = text.partition(" - ")[0]
     marks = (Mark(len("rag: "), len(state), _STYLES[account.state]),)
@@ -88,7 +88,7 @@ def _head(run: Run, account: Account, around: Surroundings, width: int) -> Itera
     yield from wrap(Line(f"     {figures}"), width, indent=5)
 
 
-def _figures(run: Run, around: Surroundings) -> str:
+def _figures(run: Run, around: SessionFacts) -> str:
     """Return ``417 cases, 0 errors, 5.9 s, $0``, with the number of cases that did not run."""
     outcomes = list(run.outcomes.values())
     errors = sum(outcome.status == "error" for outcome in outcomes)
@@ -156,7 +156,7 @@ def _gate_table(results: Sequence[GateResult], width: int) -> Iterator[Line]:
     labels = [
         f"  {_state(result):{widest}}  {f'{result.scope}: ' if several else ''}{result.gate}" for result in results
     ]
-    values = [values_of(result) for result in results]
+    values = [values_of_result(result) for result in results]
     columns = {
         "was": [each.was for each, _ in values],
         "now": [each.now for each, _ in values],
@@ -198,7 +198,7 @@ def _without_middle(text: str, columns: int) -> str:
 
 
 def _where_to_look(
-    run: Run, account: Account, examples: dict[str, list[Example]], around: Surroundings, width: int
+    run: Run, account: Account, examples: dict[str, list[Example]], around: SessionFacts, width: int
 ) -> Iterator[Line]:
     """Yield what opens the page, shows a case and runs it again."""
     from wcwidth import wcswidth

@@ -12,11 +12,11 @@ from pytest_rageval.analysis.people.labelled_answers import Matched
 from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import facet_text
-from pytest_rageval.report.run.judge_agreement import AgainstPeople, JudgeOf, MeanOf
+from pytest_rageval.report.run.judge_agreement import CorrectedMean, LabelAgreement, MetricAgreement
 from pytest_rageval.report.text.lines import counted, few_of, interval, number
 from pytest_rageval.report.text.tables import blocks_of, table_lines
 
-__all__ = ["against_people_json", "against_people_lines", "confusion_lines", "count_lines", "estimate_text"]
+__all__ = ["confusion_lines", "count_lines", "estimate_text", "label_agreement_json", "label_agreement_lines"]
 
 FEW_NAMES = 5
 
@@ -29,7 +29,7 @@ _CORRELATIONS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kenda
 Rows = Sequence[tuple[str, Agreement, Correlations]]
 
 
-def against_people_lines(result: AgainstPeople, width: int) -> Iterator[str]:
+def label_agreement_lines(result: LabelAgreement, width: int) -> Iterator[str]:
     """Yield the agreement of a run's metrics with people's labels, for a terminal of ``width`` columns."""
     yield from count_lines(result.matched)
     yield from _notes(result)
@@ -60,7 +60,7 @@ def _blocks(rows: Rows, head: str, width: int) -> Iterator[str]:
         yield from block
 
 
-def against_people_json(result: AgainstPeople) -> dict[str, Any]:
+def label_agreement_json(result: LabelAgreement) -> dict[str, Any]:
     """Return the agreement of a run's metrics with people's labels as builtins."""
     matched = result.matched
     return {
@@ -104,7 +104,7 @@ def count_lines(matched: Matched) -> Iterator[str]:
         yield f"{counted(len(names), 'label')} not used, {why}: {few_of(names, FEW_NAMES)}"
 
 
-def _notes(result: AgainstPeople) -> Iterator[str]:
+def _notes(result: LabelAgreement) -> Iterator[str]:
     for judge in result.judges:
         if judge.unscored:
             reasons = ", ".join(f"{n} {reason}" for reason, n in judge.unscored.items())
@@ -127,7 +127,7 @@ def _notes(result: AgainstPeople) -> Iterator[str]:
         yield f"people among themselves: alpha {number(result.people[0])} over {counted(result.people[1], 'answer')}"
 
 
-def _rows(judge: JudgeOf, by: str) -> Iterator[tuple[str, Agreement, Correlations]]:
+def _rows(judge: MetricAgreement, by: str) -> Iterator[tuple[str, Agreement, Correlations]]:
     yield f"{judge.metric} all" if by else judge.metric, judge.agreement, judge.correlations
     for value, each in judge.slices.items():
         yield f"{judge.metric} {value}", *each
@@ -144,7 +144,7 @@ def _mean(mean: Mean) -> str:
     return "–" if mean.value is None else f"{mean.value:.3f} {interval(mean.ci95)}"
 
 
-def _confusion(judge: JudgeOf) -> Iterator[str]:
+def _confusion(judge: MetricAgreement) -> Iterator[str]:
     agreement = judge.agreement
     if not agreement.n or not agreement.levels:
         return
@@ -160,7 +160,7 @@ def confusion_lines(agreement: Agreement, metric: str, levels: Sequence[str]) ->
     )
 
 
-def _corrected(means: Sequence[MeanOf], width: int) -> Iterator[str]:
+def _corrected(means: Sequence[CorrectedMean], width: int) -> Iterator[str]:
     yield ""
     yield "mean over all judged cases, and corrected to what people would say (prediction-powered inference)"
     columns = [
@@ -177,7 +177,7 @@ def _corrected(means: Sequence[MeanOf], width: int) -> Iterator[str]:
         yield from block
 
 
-def _corrected_text(each: MeanOf) -> str:
+def _corrected_text(each: CorrectedMean) -> str:
     mean = each.mean
     if mean.value is None:
         return _WHY.get(mean.reason or "", "–")

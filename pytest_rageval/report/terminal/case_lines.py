@@ -14,7 +14,7 @@ from pytest_rageval.model.answer import OldAnswer
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.examples import evidence_ids, rank_text
 from pytest_rageval.report.run.json_text import from_json
-from pytest_rageval.report.run.old_answers import HOW, texts_digest
+from pytest_rageval.report.run.old_answers import HOW_TO_STORE, texts_digest
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.text.lines import Line, counted, number
 from pytest_rageval.report.text.steps import step_lines
@@ -47,7 +47,7 @@ def case_lines(run: Run, outcome: Outcome) -> Iterator[Line]:
         yield Line(f"wanted: {_flat(' / '.join(slot))}")
     if outcome.error_type is not None:
         yield Line(f"error: {_flat(outcome.error_type)}{'' if outcome.error is None else f' - {_flat(outcome.error)}'}")
-    old = None if run.old is None else run.old.of(outcome)
+    old = None if run.old_answers is None else run.old_answers.of(outcome)
     if has_texts:
         yield from _answers(outcome, old, _why_unknown(run, pairing, outcome))
     yield from _scores(outcome, pair)
@@ -67,7 +67,7 @@ def case_lines(run: Run, outcome: Outcome) -> Iterator[Line]:
 
 def _pairing(run: Run) -> Pairing:
     """Return the pairs of the run's cases with the baseline's, computed once."""
-    earlier = run.earlier()
+    earlier = run.narrowed_baseline()
     return Pairing() if earlier is None else run.once("pairing", lambda run: run.pairing(earlier))
 
 
@@ -84,7 +84,7 @@ def _why_unknown(run: Run, pairing: Pairing, outcome: Outcome) -> str:
     if any(outcome.nodeid in case.nodes for case in pairing.new):
         return "the baseline does not have this case"
     pair = _pair_of((*pairing.pairs, *pairing.failed), outcome)
-    return "the baseline has no answer to this case" if pair is None or not pair.before.said else HOW
+    return "the baseline has no answer to this case" if pair is None or not pair.before.said else HOW_TO_STORE
 
 
 def _answers(outcome: Outcome, old: OldAnswer | None, why_unknown: str) -> Iterator[Line]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.run.history import Point, Series, Unread
+from pytest_rageval.report.run.history import Point, Series, UnreadableEntry
 from pytest_rageval.report.text.fit_text import sparkline
 from pytest_rageval.report.text.lines import few_of, interval, moment, number
 from pytest_rageval.report.text.tables import ABSENT, blocks_of
@@ -20,7 +20,7 @@ LONGEST = {"run": 40, "commit": 12}
 """Characters of a name: long enough for the end of a run's name, and for a commit's hash."""
 
 
-def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str, width: int) -> Iterator[str]:
+def history_lines(series: Sequence[Series], unread: Sequence[UnreadableEntry], label: str, width: int) -> Iterator[str]:
     """Yield a history as text.
 
     Args:

@@ -13,7 +13,7 @@ from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.text.fit_text import cut, legible
 from pytest_rageval.report.text.lines import counted, dollars
 
-__all__ = ["Pace", "Progress", "UnderWay", "duration", "fit_parts", "in_all"]
+__all__ = ["Pace", "PendingWork", "Progress", "duration", "fit_parts", "sum_pending"]
 
 FEWEST = 4
 """Cases that must end between two moments before a pace can be estimated."""
@@ -25,7 +25,7 @@ TOGETHER = 0.25
 """Seconds within which cases count as ended at the same moment, as answers that were awaited together do."""
 
 
-class UnderWay(NamedTuple):
+class PendingWork(NamedTuple):
     """The work of a process that is not yet reported.
 
     Attributes:
@@ -39,12 +39,12 @@ class UnderWay(NamedTuple):
     cost: float | None = None
 
 
-def in_all(several: Iterable[UnderWay]) -> UnderWay:
+def sum_pending(several: Iterable[PendingWork]) -> PendingWork:
     """Return the sum over several processes."""
     rows = list(several)
     known = [row.cost for row in rows if row.cost is not None]
     counts = sum(row.answered for row in rows), sum(row.in_flight for row in rows)
-    return UnderWay(*counts, sum(known) if known else None)
+    return PendingWork(*counts, sum(known) if known else None)
 
 
 class Pace:
@@ -103,14 +103,14 @@ class Progress:
         if calls is not None and calls.calls and calls.cost_usd is not None:
             self.cost = (self.cost or 0.0) + calls.cost_usd
 
-    def parts(self, elapsed: float, under_way: UnderWay) -> list[str]:
+    def parts(self, elapsed: float, under_way: PendingWork) -> list[str]:
         """Return the parts of the line, the most important first, each with its separator.
 
         Args:
             elapsed: seconds since the first case began.
             under_way: the work that no outcome reports yet.
         """
-        total, cost = len(self.plan.cases), in_all((under_way, UnderWay(cost=self.cost))).cost
+        total, cost = len(self.plan.cases), sum_pending((under_way, PendingWork(cost=self.cost))).cost
         answered = min(under_way.answered, total - self.done)
         left = self._pace.left(elapsed, self.done + answered, total, under_way.in_flight)
         runs = " runs" if any("repeat" in facets for facets in self.plan.facets) else ""

@@ -233,7 +233,9 @@ def test_an_option_without_effect_is_refused(
 
 def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN, texts=False)
-    message = "the run has no texts of the case 'q0', as rag_report_texts = false leaves them out; run the tests again"
+    message = (
+        "the run has no texts of the case 'q0', because rag_report_texts = false leaves them out; run the tests again"
+    )
     assert error_of(capsys, "--sample", "3", "results.json", "--out", "a.csv").startswith(message)
     assert not (project / "a.csv").exists()
 
