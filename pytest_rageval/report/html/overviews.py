@@ -23,6 +23,6 @@ def overviews_of(results: Mapping[str, Any]) -> Iterator[Overview]:
     """Yield the tables of the sections that a results.json has."""
     testbeds = decode_plan_without_cases(results).testbeds
     for section in table_sections():
-        rows = section.stored(results) if section.on_page else ()
+        rows = section.read_rows(results) if section.on_page else ()
         for table in section.tables(rows, testbeds) if rows else ():
             yield Overview(table.heading, table.rows, [note.text for note in table.notes])

@@ -1,4 +1,4 @@
-"""Noise curves in the summary."""
+"""The section on noise curves: a metric at each noise rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings at the end of the summary."""
+"""The warnings of the summary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     notes = warnings_of(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
     notes += unrecorded_results(run.outcomes.values()) if run.texts else []
     notes += unlike_training(run.local_uses)
-    if screen.verbosity < 1:  # -v shows the section of judges
+    if screen.verbosity < 1:  # -v shows the sections on judges
         notes += [distrust_text(trust) for trust in run.trusts if trust.problem is not None]
         notes += [bias_text(bias) for bias in run.biases if bias.verdict != FAIR]
     if notes:

@@ -122,8 +122,8 @@ def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
 def test_a_pseudo_metric_is_a_matrix_of_its_own_kind() -> None:
     run = run_of(None, None, None, usage=Usage(1_000, 234, 0.5, 1.25))
     for metric, text, legend in (
-        ("cost_usd", "$1.0000 (2)", "cost_usd by topic x task - sum (n); ? where +k do not tell it"),
-        ("tokens", "2,468 (2)", "tokens by topic x task - sum (n); ? where +k do not tell it"),
+        ("cost_usd", "$1.0000 (2)", "cost_usd by topic x task - sum (n); ? if +k answers report no usage"),
+        ("tokens", "2,468 (2)", "tokens by topic x task - sum (n); ? if +k answers report no usage"),
         (
             "latency_p95",
             "1.25 (2)*",

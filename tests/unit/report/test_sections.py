@@ -119,7 +119,7 @@ def test_results_json_stores_its_rows_and_they_are_read_again(run: Run) -> None:
     assert made["sections"] == {
         "lengths": [{"testbed": noise, "lengths": [7]}, {"testbed": other, "lengths": [15]}],
     }
-    assert LENGTHS.stored(made) == lengths_of(run)
+    assert LENGTHS.read_rows(made) == lengths_of(run)
 
 
 def test_show_draws_it_from_results_json(
