@@ -36,9 +36,9 @@ def show(run: str | None, *, full: bool = False) -> Iterator[str]:
     stored = stored_run(rootdir(Path.cwd()), run)
     yield ascii_safe(stored.head)
     colours = terminal_colours()
-    around = SessionFacts(stored.results["run"]["duration_s"])
+    facts = SessionFacts(stored.results["run"]["duration_s"])
     with doing("summarizing the run"):
         width = shutil.get_terminal_size().columns
-        lines = [*summary_lines(stored.run, stored.choice, width, int(full), around)]
+        lines = [*summary_lines(stored.run, stored.choice, width, int(full), facts)]
     for line in lines:
         yield paint(line, colours, None)

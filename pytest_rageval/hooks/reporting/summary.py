@@ -61,8 +61,8 @@ def print_account(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
     page = recorder.options.reports.html
     seen = page is not None and page in recorder.outlets.written
     seconds = (datetime.now(timezone.utc) - recorder.run.started).total_seconds()
-    around = SessionFacts(seconds, os.path.relpath(page, here) if page is not None and seen else "", above)
-    block = list(account_lines(recorder.run, around, width, verbosity))
+    facts = SessionFacts(seconds, os.path.relpath(page, here) if page is not None and seen else "", above)
+    block = list(account_lines(recorder.run, facts, width, verbosity))
     _write(terminal, [*lines, *((Line(""),) if block else ()), *block])
 
 

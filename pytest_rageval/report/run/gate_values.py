@@ -1,4 +1,4 @@
-"""The baseline value, current value and number of cases of a gate, as every report shows them."""
+"""The values of a gate as every report shows them: baseline, current, number of cases."""
 
 from __future__ import annotations
 

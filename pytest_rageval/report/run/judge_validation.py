@@ -1,4 +1,4 @@
-"""Compare the judges of a run with people's labels, and score labelled answers by the labels."""
+"""Compare a run's judges with people's labels, and score labelled answers by the labels."""
 
 from __future__ import annotations
 

@@ -104,15 +104,9 @@ class Run:
     def take(
         self, encoded: dict[str, Any], instance: JsonText | dict[str, Any] | None, text: str | None = None
     ) -> dict[str, Any]:
-        """Store an outcome; the model calls of an earlier attempt of the same case become unclaimed.
+        """Store an encoded outcome and its instance, if given; return the outcome as the reports have it.
 
-        Args:
-            encoded: the outcome as builtins.
-            instance: its instance; None if the process has sent it already.
-            text: the outcome as JSON text, if known.
-
-        Returns:
-            The outcome as the reports have it: without texts if they contain none.
+        Model calls of an earlier attempt of the same case become unclaimed. ``text`` is the outcome as JSON, if known.
         """
         nodeid = encoded["nodeid"]
         earlier = self.outcomes.get(nodeid)

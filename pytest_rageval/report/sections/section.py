@@ -1,4 +1,4 @@
-"""Declare a section of the summary once, for the terminal, Markdown, the page and results.json."""
+"""Declare a section of the summary once for terminal, Markdown, page and results.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show the agreement of judges with people, as lines for a terminal and as JSON."""
+"""Format the agreement of judges with people, as lines for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_rageval.report.text.tables import blocks_of, table_lines
 
 __all__ = ["confusion_lines", "count_lines", "estimate_text", "label_agreement_json", "label_agreement_lines"]
 
-FEW_NAMES = 5
+MAX_NAMES = 5
 
 _WHY = {"one_value": "one value", "no_rating": "–", "too_few": "too few", MANY_LEVELS: "–"}
 
@@ -92,16 +92,16 @@ def _slice(agreement: Agreement, correlations: Correlations) -> dict[str, Any]:
 
 
 def count_lines(matched: Matched) -> Iterator[str]:
-    """Yield how many labels there are, and which are not used and why."""
+    """Yield the number of used labels, and which labels are not used and why."""
     used = sum(len(answer.labels) for answer in matched.answers)
     cases = len({answer.outcomes[0].case_id for answer in matched.answers})
     yield f"{counted(used, 'label')} of {counted(len(matched.answers), 'answer')} to {counted(cases, 'case')}"
     if matched.blank:
         wheres = tuple(label.where for label in matched.blank)
-        yield f"{counted(len(wheres), 'row')} without a label, or with one of no value: {few_of(wheres, FEW_NAMES)}"
+        yield f"{counted(len(wheres), 'row')} without a label, or with one of no value: {few_of(wheres, MAX_NAMES)}"
     for why, labels in matched.unmatched.items():
         names = tuple(ascii_safe(label.id) for label in labels)
-        yield f"{counted(len(names), 'label')} not used, {why}: {few_of(names, FEW_NAMES)}"
+        yield f"{counted(len(names), 'label')} not used, {why}: {few_of(names, MAX_NAMES)}"
 
 
 def _notes(result: LabelAgreement) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _notes(result: LabelAgreement) -> Iterator[str]:
     compared = {judge.metric: judge.compared for judge in result.judges}
     thresholds = {metric: each.threshold for metric, each in compared.items() if each.threshold is not None}
     for threshold in sorted(set(thresholds.values())):
-        metrics = ", ".join(metric for metric, its in thresholds.items() if its == threshold)
+        metrics = ", ".join(metric for metric, value in thresholds.items() if value == threshold)
         yield f"a score of at least {threshold:g} counts as 1, any other as 0: {metrics}"
     if thresholds:
         yield "--threshold sets another bound; correlations take every score as it is"
@@ -152,7 +152,13 @@ def _confusion(judge: MetricAgreement) -> Iterator[str]:
 
 
 def confusion_lines(agreement: Agreement, metric: str, levels: Sequence[str]) -> Iterator[str]:
-    """Yield the confusions as a table after an empty line; ``levels`` are the names of the levels."""
+    """Yield an empty line and the confusion matrix.
+
+    Args:
+        agreement: the agreement of a metric with people.
+        metric: name of the metric.
+        levels: the texts of the levels, in order.
+    """
     yield ""
     head = [f"people \\ {metric}", *levels]
     yield from table_lines(

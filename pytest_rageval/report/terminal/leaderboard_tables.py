@@ -1,4 +1,4 @@
-"""Show leaderboards and a judge's preferences, as tables and as JSON."""
+"""Format leaderboards and the preferences of a judge, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["leaderboard_json", "leaderboard_table", "preference_tables", "prefer
 
 
 def leaderboard_table(board: Leaderboard) -> Table:
-    """Return the systems, the best one first."""
+    """Return a table of the systems, the best one first."""
     places = board.places
     columns = [["system", *(each.rated.system for each in places)], ["rank", *(ordinal(each.rank) for each in places)]]
     if any(each.cell is not None for each in places):
@@ -61,7 +61,7 @@ def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
 
 
 def preference_tables(result: Preferences) -> Iterator[Table]:
-    """Yield the pairs of systems, and the leaderboard of three systems or more."""
+    """Yield a table of the pairs of systems and, for three or more systems, the leaderboard."""
     pairs = result.pairs
     columns = [
         ["systems", *(f"{each.contrast.system} - {each.contrast.other}" for each in pairs)],

@@ -1,4 +1,4 @@
-"""Show the agreement of metrics with people's preferences, as lines for a terminal and as JSON."""
+"""Format the agreement of metrics with people's preferences, as terminal lines and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.report.text.tables import blocks_of
 
 __all__ = ["pairs_json", "pairs_lines"]
 
-FEW_NAMES = 5
+MAX_NAMES = 5
 
 TIE = "tie"
 
@@ -82,10 +82,10 @@ def _count_lines(matched: MatchedPairs) -> Iterator[str]:
     yield f"{counted(len(matched.pairs), 'pair')} of answers to {counted(cases, 'case')}: {names}"
     if matched.blank:
         wheres = tuple(label.where for label in matched.blank)
-        yield f"{counted(len(wheres), 'row')} without a preference: {few_of(wheres, FEW_NAMES)}"
+        yield f"{counted(len(wheres), 'row')} without a preference: {few_of(wheres, MAX_NAMES)}"
     for why, labels in matched.unmatched.items():
         ids = tuple(ascii_safe(label.id) for label in labels)
-        yield f"{counted(len(ids), 'pair')} not used, {why}: {few_of(ids, FEW_NAMES)}"
+        yield f"{counted(len(ids), 'pair')} not used, {why}: {few_of(ids, MAX_NAMES)}"
 
 
 def _notes(result: PreferenceAgreement) -> Iterator[str]:

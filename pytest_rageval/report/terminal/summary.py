@@ -18,23 +18,23 @@ __all__ = ["section_lines", "summary_lines", "written_lines"]
 
 
 def summary_lines(
-    run: Run, choice: MatrixChoice, width: int, verbosity: int, around: SessionFacts | None = None
+    run: Run, choice: MatrixChoice, width: int, verbosity: int, facts: SessionFacts | None = None
 ) -> Iterator[Line]:
-    """Yield the sections, then the account, as `section_lines` and `account_lines` say."""
+    """Yield the lines of `section_lines`, then those of `account_lines`."""
     sections = list(section_lines(run, choice, width, verbosity))
     yield from sections
     yield from (Line(""),) if sections else ()
-    yield from account_lines(run, around or SessionFacts(), width, verbosity)
+    yield from account_lines(run, facts or SessionFacts(), width, verbosity)
 
 
 def section_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield what comes before the account: warnings and, with ``-v``, counts, matrices, further sections and gates.
+    """Yield the sections, which come before the account: warnings; with ``-v`` also counts, matrices, gates and others.
 
     Args:
-        run: the run, its gates evaluated.
+        run: the run, with evaluated gates.
         choice: the matrix to show.
         width: columns of the terminal.
-        verbosity: pytest's; 1 prints all sections, 0 those that an option asks for, -1 only warnings.
+        verbosity: pytest's verbosity. 1 prints all sections, 0 those that an option asks for, -1 only warnings.
     """
     screen = Screen(choice, width, verbosity)
     for section in all_sections():

@@ -92,7 +92,7 @@ def test_parts_that_do_not_fit_are_replaced_by_an_ellipsis() -> None:
 def left(steps: list[tuple[float, int]], at_once: int = 0, total: int = 120) -> list[float | None]:
     """Return the time left after each step, rounded."""
     pace = Pace()
-    line = [pace.left(elapsed, ended, total, at_once) for elapsed, ended in steps]
+    line = [pace.seconds_left(elapsed, ended, total, at_once) for elapsed, ended in steps]
     return [None if each is None else round(each, 1) for each in line]
 
 
