@@ -133,7 +133,8 @@ def measure_preference_agreement(
     Args:
         matches: the preferences, matched to the outcomes; at least one.
         outcomes: the outcomes of the run.
-        metrics: which metrics to measure; empty for those of the preferences, or all answer metrics.
+        metrics: which metrics to measure. Empty for those that the preferences name, or for all answer metrics if a
+            preference names none.
         infos: metric -> its metadata.
         by: a facet to slice by; "" slices by the pair of systems if there are several.
 

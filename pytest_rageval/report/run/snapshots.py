@@ -62,7 +62,7 @@ def baseline_for_gates(
         by_name = _replaces_user_system(plan, baseline)
         cases = case_fates(baseline.cases, pairing, now.cases, deselected, skipped, by_name=by_name)
         fates = CaseFates(cases, names, plan.min_compared)
-    pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
+    pairs = {nodeid: pair for pair in pairing.pairs for nodeid in pair.after.nodes}
     return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, fates, plan.updates, plan.metrics)
 
 
@@ -71,9 +71,9 @@ def _replaces_user_system(plan: Plan, baseline: Snapshot) -> bool:
     return bool(plan.default_system) and not {case.system for case in baseline.cases} <= DEFAULT_SYSTEMS
 
 
-def select_testbeds(snapshot: Snapshot, names: Collection[str]) -> Snapshot:
+def select_testbeds(snapshot: Snapshot, nodeids: Collection[str]) -> Snapshot:
     """Return a snapshot with only the testbeds of these node ids."""
-    testbeds = {name: each for name, each in snapshot.testbeds.items() if name in names}
+    testbeds = {nodeid: testbed for nodeid, testbed in snapshot.testbeds.items() if nodeid in nodeids}
     return replace(snapshot, testbeds=testbeds, cases=tuple(c for c in snapshot.cases if c.testbed in testbeds))
 
 

@@ -26,8 +26,8 @@ MAX_CASES = 10  # cases of each kind to list for a failed gate
 INDENT = 12  # columns before the details of a gate
 MAX_SKIPPED = 3  # deselected or partial gates to list; more are only counted
 WIDTH = 80  # columns of a failure text, which is written before the terminal's width is known
-_PART = "not decided: only a part of their cases was selected"
-FACTS = 42  # columns of a gate's state, value, n and interval
+_PARTIAL_TEXT = "not decided: only a part of their cases was selected"
+FACTS_WIDTH = 42  # columns of a gate's state, value, n and interval
 
 
 def gate_failure(result: GateResult) -> str:
@@ -97,12 +97,12 @@ def gate_lines(results: Sequence[GateResult], width: int, *, list_all: bool = Fa
     yield Line("")
     yield Line("gates")
     shown = list(results)
-    for is_kind, what in ((_is_deselected, "skipped: all their cases were deselected"), (_is_part, _PART)):
+    for is_kind, what in ((_is_deselected, "skipped: all their cases were deselected"), (_is_partial, _PARTIAL_TEXT)):
         gates = [result for result in shown if is_kind(result)]
         if not list_all and len(gates) > MAX_SKIPPED:
             shown = [result for result in shown if not is_kind(result)]
             yield Line(f"  {len(gates)} gates {what}", "yellow")
-    room = min(max((len(str(result.gate)) for result in shown), default=0), max(0, width - FACTS))
+    room = min(max((len(str(result.gate)) for result in shown), default=0), max(0, width - FACTS_WIDTH))
     scope = ""
     for result in shown:
         if result.scope != scope:
@@ -116,7 +116,7 @@ def _is_deselected(result: GateResult) -> bool:
     return result.status == "skipped" and result.reason == DESELECTED
 
 
-def _is_part(result: GateResult) -> bool:
+def _is_partial(result: GateResult) -> bool:
     return is_not_decided(result.status, result.reason)
 
 

@@ -56,21 +56,22 @@ def word_difference(old: str, new: str) -> list[Piece]:
     """
     before, after = _WORD.findall(old), _WORD.findall(new)
     pieces: list[Piece] = []
-    at = to = 0
+    old_end = new_end = 0  # indexes after the last run
     removed = added = ""
     for i, j, length in _runs([word.strip() for word in before], [word.strip() for word in after]):
-        removed += "".join(before[at:i])
-        added += "".join(after[to:j])
-        at, to = i + length, j + length
-        same = "".join(after[j:to])
-        if (removed or added) and (at, to) != (len(before), len(after)) and _is_island(same):
-            removed, added = removed + "".join(before[i:at]), added + same
+        removed += "".join(before[old_end:i])
+        added += "".join(after[new_end:j])
+        old_end, new_end = i + length, j + length
+        same = "".join(after[j:new_end])
+        is_last = (old_end, new_end) == (len(before), len(after))
+        if (removed or added) and not is_last and _is_too_short(same):
+            removed, added = removed + "".join(before[i:old_end]), added + same
             continue
         pieces += [Piece("removed", removed), Piece("added", added)]
         removed = added = ""
-        if length and (at, to) != (len(before), len(after)):  # the space after it may differ
-            stripped = same.rstrip()
-            removed, added, same = before[at - 1][len(before[at - 1].rstrip()) :], same[len(stripped) :], stripped
+        if length and not is_last:  # the space after the run may differ
+            stripped, last_word = same.rstrip(), before[old_end - 1]
+            removed, added, same = last_word[len(last_word.rstrip()) :], same[len(stripped) :], stripped
             if removed == added:
                 removed, added, same = "", "", same + added
         pieces.append(Piece("same", same))
@@ -151,7 +152,7 @@ def _runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, in
 
 
 class _Matches:
-    """Aligns the words of two texts within `BUDGET`."""
+    """Aligns the words of two texts; the detailed comparison stays within `BUDGET`."""
 
     def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
         self._old = old
@@ -213,8 +214,11 @@ def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int
     return increasing[::-1]
 
 
-def _is_island(same: str) -> bool:
-    """Return whether an unchanged text between two changes is too short to help: three letters or one character."""
+def _is_too_short(same: str) -> bool:
+    """Return whether an unchanged text between two changes is too short to help: up to three letters, no digit.
+
+    One Chinese character, which has three bytes, is too short as well.
+    """
     return len(same.strip().encode("utf-8", "replace")) <= 3 and not any(char.isdigit() for char in same)
 
 

@@ -108,7 +108,7 @@ def test_a_label_without_a_value_is_on_the_sheet_and_read(project: Path, capsys:
     write_labels(project, *({**row, "label": words[row["id"]]} for row in rows))
     back = shlex.split(output.partition("rageval agreement sheet.jsonl ")[2])
     text = output_of(capsys, "labels.jsonl", *back)
-    assert "1 row without a label, or with one of no value" in text
+    assert "1 row without a label, or with a label without a value" in text
     assert ["people", "\\", "completeness", "0", "0.5", "1"] in [line.split() for line in text.splitlines()]
 
 
