@@ -30,16 +30,16 @@ class PairOfSystems:
     Attributes:
         contrast: the duels of the two systems, with the paired test.
         tied: number of pairs of answers without a winner.
-        same: number of pairs with equal answers, which are ties without asking the judge.
-        order: number of pairs with a vote that named another winner when the answers swapped places.
+        same_answer: number of pairs with equal answers, which are ties without asking the judge.
+        order_decided: number of pairs with a vote that named another winner when the answers swapped places.
         share: share of pairs that the first system won, in 0..1; a tie counts half.
         unscored: reason -> number of pairs of answers without a verdict.
     """
 
     contrast: Contrast
     tied: int
-    same: int
-    order: int
+    same_answer: int
+    order_decided: int
     share: Mean
     unscored: Mapping[str, int]
 
@@ -52,8 +52,8 @@ class Preferences:
         judge: name of the judge.
         models: the models that judged.
         pairs: the result for each pair of systems.
-        order: share of votes that named another winner when the answers swapped places.
-        first: share of verdicts that name the answer shown first; a tie counts half. Without bias it is 0.5.
+        order_decided: share of votes that named another winner when the answers swapped places.
+        first_shown: share of verdicts that name the answer shown first; a tie counts half. Without bias it is 0.5.
         leaderboard: the systems, the best rating first.
         left_out: reason -> number of pairs that lack an answer.
     """
@@ -61,8 +61,8 @@ class Preferences:
     judge: str
     models: tuple[str, ...]
     pairs: tuple[PairOfSystems, ...]
-    order: Mean
-    first: Mean
+    order_decided: Mean
+    first_shown: Mean
     leaderboard: Leaderboard
     left_out: Mapping[str, int]
 
@@ -144,8 +144,8 @@ def preferences_of(
         judge=judge,
         models=tuple(models),
         pairs=tuple(map(_pair, contrasts, groups.values())),
-        order=_mean([(unit, float(not orders.agree)) for unit, orders in votes], binary=True),
-        first=_mean([(unit, orders.for_first_shown or 0.0) for unit, orders in votes], binary=False),
+        order_decided=_mean([(unit, float(not orders.agree)) for unit, orders in votes], binary=True),
+        first_shown=_mean([(unit, orders.for_first_shown or 0.0) for unit, orders in votes], binary=False),
         leaderboard=leaderboard_of_duels(duels, systems, judge, alpha),
         left_out=dict(left_out),
     )
@@ -164,8 +164,8 @@ def _pair(contrast: Contrast, judged: Sequence[JudgedPair]) -> PairOfSystems:
     return PairOfSystems(
         contrast=contrast,
         tied=contrast.n - contrast.won - contrast.lost,
-        same=sum(each.pair.same for each in judged),
-        order=sum(
+        same_answer=sum(each.pair.same for each in judged),
+        order_decided=sum(
             any(vote.orders.problem is None and not vote.orders.agree for vote in each.votes)
             for each in judged
             if each.value is not None

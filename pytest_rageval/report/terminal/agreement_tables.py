@@ -98,7 +98,8 @@ def count_lines(matched: Matched) -> Iterator[str]:
     yield f"{counted(used, 'label')} of {counted(len(matched.answers), 'answer')} to {counted(cases, 'case')}"
     if matched.blank:
         wheres = tuple(label.where for label in matched.blank)
-        yield f"{counted(len(wheres), 'row')} without a label, or with a label without a value: {few_of(wheres, MAX_NAMES)}"
+        rows = counted(len(wheres), "row")
+        yield f"{rows} without a label, or with a label without a value: {few_of(wheres, MAX_NAMES)}"
     for why, labels in matched.unmatched.items():
         names = tuple(ascii_safe(label.id) for label in labels)
         yield f"{counted(len(names), 'label')} not used, {why}: {few_of(names, MAX_NAMES)}"
