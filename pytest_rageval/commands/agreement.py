@@ -95,7 +95,7 @@ def agreement(
     names = metrics or _metrics(matches, stored)
     levels = {name: (worth_of(judges[name]) if name in judges else worth).levels for name in names}
     with doing("comparing with the labels"):
-        comparison = measure_label_agreement(matches, outcomes, names, by=by, declared=levels, threshold=threshold)
+        comparison = measure_label_agreement(matches, outcomes, names, by=by, label_values=levels, threshold=threshold)
     if as_json:
         yield json.dumps({"run": stored.results["run"]["id"], **label_agreement_json(comparison)}, indent=1)
         return

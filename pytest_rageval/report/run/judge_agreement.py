@@ -91,7 +91,7 @@ def measure_label_agreement(
     metrics: Sequence[str],
     *,
     by: str = "",
-    declared: Mapping[str, Collection[float]],
+    label_values: Mapping[str, Collection[float]],
     threshold: float | None = None,
 ) -> LabelAgreement:
     """Measure how metrics agree with people's labels.
@@ -101,7 +101,7 @@ def measure_label_agreement(
         outcomes: the outcomes of the run.
         metrics: which metrics to measure.
         by: a facet to slice by, or "".
-        declared: metric -> the values that its labels can have; a metric without declared values is missing.
+        label_values: metric -> the declared values of its labels; a metric without declared values is missing.
         threshold: smallest score that counts as 1; None rounds scores to the values of labels, see `compared`.
 
     Raises:
@@ -116,36 +116,36 @@ def measure_label_agreement(
     if by and by not in facets:
         raise UnknownNameError("facet", by, facets, "--by")
     by_metric = [(metric, *scored(metric, matched.answers)) for metric in metrics]
-    if not any(both for _, both, _ in by_metric):
+    if not any(answers for _, answers, _ in by_metric):
         reasons = sum((unscored for _, _, unscored in by_metric), Counter[str]())
         why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common()) or "no label is of this metric"
         raise SettingError(f"no labelled answer has a score ({why}); name another metric with --metric, or another run")
     judges = []
-    for metric, both, unscored in by_metric:
-        pairs = _compare_scores(both, declared.get(metric, ()), threshold)
-        whole = _agreement_at(both, pairs, range(len(both)))
-        slices = {value: _agreement_at(both, pairs, indexes) for value, indexes in _slices(both, by).items()}
+    for metric, answers, unscored in by_metric:
+        pairs = _compare_scores(answers, label_values.get(metric, ()), threshold)
+        whole = _agreement_at(answers, pairs, range(len(answers)))
+        slices = {value: _agreement_at(answers, pairs, indexes) for value, indexes in _slices(answers, by).items()}
         judges.append(MetricAgreement(metric, *whole, slices, dict(unscored.most_common()), pairs))
-    means = tuple(mean for metric, both, _ in by_metric for mean in _means(metric, both, outcomes))
+    means = tuple(mean for metric, answers, _ in by_metric for mean in _means(metric, answers, outcomes))
     return LabelAgreement(matched, tuple(judges), means, by, _alpha_among_people(matched))
 
 
-def _compare_scores(both: Sequence[Scored], declared: Collection[float], threshold: float | None) -> Compared:
+def _compare_scores(answers: Sequence[Scored], declared: Collection[float], threshold: float | None) -> Compared:
     """Return scores and labels on one scale; it has no levels if the labels have too many values."""
     try:
-        return compared(both, declared, threshold)
+        return compared(answers, declared, threshold)
     except TooManyLevelsError:
-        units = units_of_answers(both)
+        units = units_of_answers(answers)
         return Compared(
             tuple(
                 Rating(each.outcome.case_id, each.judged, each.people, unit)
-                for each, unit in zip(both, units, strict=True)
+                for each, unit in zip(answers, units, strict=True)
             ),
             (),
         )
 
 
-def _agreement_at(both: Sequence[Scored], pairs: Compared, indexes: Sequence[int]) -> tuple[Agreement, Correlations]:
+def _agreement_at(answers: Sequence[Scored], pairs: Compared, indexes: Sequence[int]) -> tuple[Agreement, Correlations]:
     """Return the agreement and the correlations over the answers at some indexes."""
     ratings = [pairs.ratings[index] for index in indexes]
     units = [rating.case if rating.unit is None else rating.unit for rating in ratings]
@@ -155,14 +155,14 @@ def _agreement_at(both: Sequence[Scored], pairs: Compared, indexes: Sequence[int
         n = sum(len(rating.people) for rating in ratings)
         n_cases = len({rating.case for rating in ratings})
         agreement_of_ratings = without_levels(n, n_cases, len(set(units)))
-    scores = [both[index].judged for index in indexes]
-    return agreement_of_ratings, correlations(scores, [fmean(both[index].people) for index in indexes], units)
+    scores = [answers[index].judged for index in indexes]
+    return agreement_of_ratings, correlations(scores, [fmean(answers[index].people) for index in indexes], units)
 
 
-def _slices(both: Sequence[Scored], by: str) -> dict[str, list[int]]:
+def _slices(answers: Sequence[Scored], by: str) -> dict[str, list[int]]:
     """Return value of the facet ``by`` -> the indexes of its answers; empty if ``by`` is empty."""
     groups: dict[str, list[int]] = {}
-    for index, answer in enumerate(both):
+    for index, answer in enumerate(answers):
         groups.setdefault(_facet(answer.outcome, by), []).append(index)
     return {value: groups[value] for value in sorted(groups, key=sort_key)} if by else {}
 
@@ -171,12 +171,14 @@ def _facet(outcome: Outcome, name: str) -> str:
     return outcome.facets.get(name, outcome.system if name == "system" else ABSENT)
 
 
-def _means(metric: str, both: Sequence[Scored], outcomes: Sequence[Outcome]) -> list[CorrectedMean]:
+def _means(metric: str, answers: Sequence[Scored], outcomes: Sequence[Outcome]) -> list[CorrectedMean]:
     """Return the corrected means of systems with unlabelled cases; each case counts once."""
     means = []
-    for system in sorted({answer.outcome.system for answer in both}):
+    for system in sorted({answer.outcome.system for answer in answers}):
         labelled = [
-            Labelling(each.outcome, each.judged, fmean(each.people)) for each in both if each.outcome.system == system
+            Labelling(each.outcome, each.judged, fmean(each.people))
+            for each in answers
+            if each.outcome.system == system
         ]
         labelled_ids = {each.outcome.case_id for each in labelled}
         unlabelled = [
@@ -197,11 +199,11 @@ def _alpha_among_people(matched: Matched) -> tuple[float | None, int] | None:
         for metric in sorted({label.metric for label in answer.labels}):
             values = (label.value for label in answer.labels if label.metric == metric)
             groups.append(tuple(value for value in values if value is not None))
-    several = [group for group in groups if len(group) > 1]
-    if not several:
+    with_several = [group for group in groups if len(group) > 1]
+    if not with_several:
         return None
     try:
-        levels = levels_of(value for group in several for value in group)
+        levels = levels_of(value for group in with_several for value in group)
     except TooManyLevelsError:
-        return None, len(several)
-    return alpha(several, levels), len(several)
+        return None, len(with_several)
+    return alpha(with_several, levels), len(with_several)
