@@ -19,8 +19,8 @@ from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.judges.values import Worth, is_share, worth_of
 from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.files.read_results import StoredRun
-from pytest_rageval.report.run.judge_agreement import against_people
-from pytest_rageval.report.terminal.agreement_tables import against_people_json, against_people_lines
+from pytest_rageval.report.run.judge_agreement import measure_label_agreement
+from pytest_rageval.report.terminal.agreement_tables import label_agreement_json, label_agreement_lines
 
 __all__ = ["agreement", "labels_of", "parse_worth"]
 
@@ -95,15 +95,15 @@ def agreement(
     names = metrics or _metrics(matches, stored)
     levels = {name: (worth_of(judges[name]) if name in judges else worth).levels for name in names}
     with doing("comparing with the labels"):
-        comparison = against_people(matches, outcomes, names, by=by, declared=levels, threshold=threshold)
+        comparison = measure_label_agreement(matches, outcomes, names, by=by, label_values=levels, threshold=threshold)
     if as_json:
-        yield json.dumps({"run": stored.results["run"]["id"], **against_people_json(comparison)}, indent=1)
+        yield json.dumps({"run": stored.results["run"]["id"], **label_agreement_json(comparison)}, indent=1)
         return
     yield stored.head
     if worth.scale is not None:
         low, high = worth.scale
         yield f"labels of {low:g}..{high:g} count as 0..1: {low:g} is 0, {high:g} is 1"
-    yield from against_people_lines(comparison, shutil.get_terminal_size().columns)
+    yield from label_agreement_lines(comparison, shutil.get_terminal_size().columns)
 
 
 def labels_of(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, Judge]) -> Matched:

@@ -30,7 +30,7 @@ from pytest_rageval.report.files.results_json import results_of
 from pytest_rageval.report.files.run_folder import write_text
 from pytest_rageval.report.files.run_names import stored_runs
 from pytest_rageval.report.run.account import account_against
-from pytest_rageval.report.run.json_text import plain as plain_results
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.terminal.run_comparison import account_lines, compare_lines, plan_lines
 from pytest_rageval.report.text.colours import paint
@@ -151,7 +151,7 @@ def _write(stored: StoredRun, base: Snapshot, choice: MatrixChoice, html: Path |
 
                 finished = run.started + timedelta(seconds=head["duration_s"])
                 results = results_of(run, head["id"], finished, choice)
-                write_html(path, plain_results(results), runs_of(rootdir(Path.cwd())))
+                write_html(path, decode_results(results), runs_of(rootdir(Path.cwd())))
         except OSError as error:
             raise SettingError(f"{path} cannot be written: {error.strerror or error}", code="RAG212") from error
 

@@ -12,7 +12,7 @@ from pytest_rageval.commands.runs import holds_results, stored_run
 from pytest_rageval.report.files.answers_file import answers_path, read_answers
 from pytest_rageval.report.files.baseline_file import read_baseline
 from pytest_rageval.report.files.read_results import StoredRun
-from pytest_rageval.report.run.old_answers import Source, answers_of
+from pytest_rageval.report.run.old_answers import AnswerSource, answers_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.scoring.folder import is_scores
 
@@ -25,8 +25,8 @@ class ComparedRuns(NamedTuple):
     Attributes:
         before: the measures of the earlier run.
         after: the measures of the later run.
-        run: the later run, with the earlier one as its baseline, so that ``run.old`` has the old answers; None if only
-            its measures are known, because it is a baseline.
+        run: the later run, with the earlier one as its baseline, which provides the old answers; None for a
+            baseline, because only its measures are known.
         stored: the later run as it was loaded; None for a baseline.
     """
 
@@ -68,8 +68,8 @@ def _load(root: Path, name: str) -> tuple[Snapshot, StoredRun | None]:
     return replace(stored.run.snapshot(), run=info["id"], versions=info["versions"], path=where), stored
 
 
-def _answers(name: str, run: Run | None) -> Source:
+def _answers(name: str, run: Run | None) -> AnswerSource:
     if run is not None:
-        return Source(name, answers_of(run.outcomes.values()) if run.texts else ())
+        return AnswerSource(name, answers_of(run.outcomes.values()) if run.texts else ())
     path = answers_path(Path(name))
-    return Source(path.name, read_answers(path)) if path.is_file() else Source()
+    return AnswerSource(path.name, read_answers(path)) if path.is_file() else AnswerSource()

@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_rageval.commands.past import past_commits, past_runs
 from pytest_rageval.commands.runs import rootdir
 from pytest_rageval.errors import SettingError
-from pytest_rageval.report.run.history import Entry, HistoryQuery, Unread, history_to_plain, series_of
+from pytest_rageval.report.run.history import Entry, HistoryQuery, UnreadableEntry, history_to_plain, series_of
 from pytest_rageval.report.terminal.history_tables import history_lines
 
 __all__ = ["history"]
@@ -31,7 +31,7 @@ def history(selection: HistoryQuery, baseline: Path | None, *, as_json: bool) ->
     label, root = "run" if baseline is None else "commit", rootdir(Path.cwd())
     items = past_runs(root) if baseline is None else past_commits(baseline)
     entries = [each for each in items if isinstance(each, Entry)]
-    unread = [each for each in items if isinstance(each, Unread)]
+    unread = [each for each in items if isinstance(each, UnreadableEntry)]
     if not items:
         raise SettingError(f"no run under {root / '.rageval' / 'runs'} yet; run the tests first", code="RAG212")
     if not entries:

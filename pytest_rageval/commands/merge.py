@@ -22,7 +22,7 @@ from pytest_rageval.report.run.json_text import json_lines, to_json
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.gates import gate_failure
-from pytest_rageval.report.terminal.account_block import Surroundings, account_lines
+from pytest_rageval.report.terminal.account_block import SessionFacts, account_lines
 from pytest_rageval.report.terminal.summary import section_lines, written_lines
 from pytest_rageval.report.text.colours import paint
 
@@ -66,7 +66,7 @@ def _summary(run: Run, choice: MatrixChoice, parts: Sequence[Part], output: _Out
     width = shutil.get_terminal_size().columns
     with doing("summarizing the run"):
         lines = [*section_lines(run, choice, width, 0), *written_lines(output.written, Path.cwd(), width)]
-        account = list(account_lines(run, Surroundings(), width, 0))
+        account = list(account_lines(run, SessionFacts(), width, 0))
     failed = [gate for gate in run.gates if gate.result.status == "failed"]
     for gate in failed:
         yield ""

@@ -18,7 +18,7 @@ from pytest_rageval.report.files.baseline_file import snapshot_of
 from pytest_rageval.report.files.read_results import run_of
 from pytest_rageval.report.files.results_json import SCHEMA
 from pytest_rageval.report.files.run_names import stored_runs
-from pytest_rageval.report.run.history import Entry, Unread
+from pytest_rageval.report.run.history import Entry, UnreadableEntry
 from pytest_rageval.report.run.totals import Total, totals_of, totals_of_baseline
 from pytest_rageval.report.text.lines import counted
 
@@ -36,12 +36,12 @@ LOG = (
 MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
-def past_runs(root: Path) -> list[Entry | Unread]:
+def past_runs(root: Path) -> list[Entry | UnreadableEntry]:
     """Return the runs of a project, oldest first."""
     return [_run(folder) for folder in progress("reading run", stored_runs(runs_of(root))[::-1])]
 
 
-def past_commits(path: Path) -> list[Entry | Unread]:
+def past_commits(path: Path) -> list[Entry | UnreadableEntry]:
     """Return the commits that changed or moved a baseline, oldest first.
 
     Raises:
@@ -55,26 +55,26 @@ def past_commits(path: Path) -> list[Entry | Unread]:
     return [_commit(path, *commit) for commit in progress("reading commit", changed[::-1])]
 
 
-def _run(folder: Path) -> Entry | Unread:
+def _run(folder: Path) -> Entry | UnreadableEntry:
     try:
         return _entry(folder)
     except FileNotFoundError:
-        return Unread(folder.name, f"because {RESULTS} is missing (cut short or still running)")
+        return UnreadableEntry(folder.name, f"because {RESULTS} is missing (cut short or still running)")
     except OSError as error:
-        return Unread(folder.name, error.strerror or str(error))
+        return UnreadableEntry(folder.name, error.strerror or str(error))
     except MALFORMED:
-        return Unread(folder.name, f"because {RESULTS} is truncated or has another version")
+        return UnreadableEntry(folder.name, f"because {RESULTS} is truncated or has another version")
 
 
-def _commit(path: Path, commit: str, when: str, subject: str, name: str) -> Entry | Unread:
+def _commit(path: Path, commit: str, when: str, subject: str, name: str) -> Entry | UnreadableEntry:
     try:
         baseline = snapshot_of(parse_json(_git(path, "show", f"{commit}:{name}")))
         testbeds = {node: (each.name, each.metrics[0]) for node, each in baseline.testbeds.items()}
         return Entry(commit, when, totals_of_baseline(baseline), testbeds, subject=subject)
     except SettingError:
-        return Unread(commit, "because it removed the file")
+        return UnreadableEntry(commit, "because it removed the file")
     except MALFORMED:
-        return Unread(commit, "because the file is not a baseline there, or has another version")
+        return UnreadableEntry(commit, "because the file is not a baseline there, or has another version")
 
 
 def _entry(folder: Path) -> Entry:

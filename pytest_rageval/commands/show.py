@@ -10,7 +10,7 @@ from pytest_rageval.activity import doing
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.terminal.account_block import Surroundings
+from pytest_rageval.report.terminal.account_block import SessionFacts
 from pytest_rageval.report.terminal.summary import summary_lines
 from pytest_rageval.report.text.colours import paint
 from pytest_rageval.scoring.folder import is_scores
@@ -36,9 +36,9 @@ def show(run: str | None, *, full: bool = False) -> Iterator[str]:
     stored = stored_run(rootdir(Path.cwd()), run)
     yield ascii_safe(stored.head)
     colours = terminal_colours()
-    around = Surroundings(stored.results["run"]["duration_s"])
+    facts = SessionFacts(stored.results["run"]["duration_s"])
     with doing("summarizing the run"):
         width = shutil.get_terminal_size().columns
-        lines = [*summary_lines(stored.run, stored.choice, width, int(full), around)]
+        lines = [*summary_lines(stored.run, stored.choice, width, int(full), facts)]
     for line in lines:
         yield paint(line, colours, None)

@@ -133,7 +133,7 @@ class Outcome:
         question: the question of a variant; None for a case as its record has it.
         added: the supplied passages of a variant that its record does not have.
         was: the answer to the same case in the earlier run of a comparison, if it is known and differs in text,
-            abstention or passages; see `Run.old`.
+            abstention or passages.
         cluster: the facet whose value dependent cases share. It is not stored, because the plan contains it.
         length: number of characters of the answer's text; None if there is no answer.
         declined: whether the system declined to answer, by its own report or by the rejection markers.

@@ -14,8 +14,8 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.gate_results import NamedGate, evaluate
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
-from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
-from pytest_rageval.report.run.summary_data import MatrixChoice, groups, matrices
+from pytest_rageval.report.run.snapshots import baseline_for_gates, snapshot_of_outcomes
+from pytest_rageval.report.run.summary_data import MatrixChoice, matrices, outcomes_by_testbed
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.rows import OutcomeDecoder, unpack
 
@@ -126,7 +126,7 @@ def figures_of(
     comparison = None
     if baseline is not None:
         now = snapshot_of_outcomes(plan, outcomes, set(), "")
-        comparison = against(baseline, now, plan, (), ())
+        comparison = baseline_for_gates(baseline, now, plan, (), ())
     return Figures(
         plan=plan,
         counts=dict(sorted(Counter(outcome.status for outcome in outcomes).items())),
@@ -139,7 +139,7 @@ def figures_of(
 
 def means_of(plan: Plan, outcomes: Sequence[Outcome], facets: Sequence[str]) -> Iterator[MeanOf]:
     """Yield each metric over all cases of each testbed and system, and over each value of the facets."""
-    by_testbed = groups(outcomes)
+    by_testbed = outcomes_by_testbed(outcomes)
     for nodeid, testbed in plan.testbeds.items():
         outcomes_of_testbed = by_testbed.get(nodeid, [])
         for system in sorted({outcome.system for outcome in outcomes_of_testbed}):

@@ -73,5 +73,5 @@ def lines_of(scores: Scores, width: int) -> Iterator[str]:
     ]
     yield from (line.text for line in table(["", *names], columns, width))
     yield from (line.text for line in matrix_lines(figures.matrices, figures.plan.metrics, width))
-    yield from (line.text for line in gate_lines(scores.gates, width, every=True))
+    yield from (line.text for line in gate_lines(scores.gates, width, list_all=True))
     yield from ("", *(line for note in scores.notes for line in f"warning: {note}".split("\n"))) if scores.notes else ()

@@ -133,14 +133,14 @@ def _draw(n: int, path: Path, rounds: int) -> None:
     import resource
 
     from pytest_rageval.report.html.page import write_html
-    from pytest_rageval.report.run.json_text import plain
+    from pytest_rageval.report.run.json_text import decode_results
 
     results = results_of_size(n)
     write_html(path.with_suffix(".warm"), results_of_size(10))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     as_text = min(_timed(write_html, path, results) for _ in range(rounds))
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    read = plain(results)
+    read = decode_results(results)
     as_read = min(_timed(write_html, path, read) for _ in range(rounds))
     size = len(json.dumps(read, ensure_ascii=False).encode())
     told = [f"{size / 1e6:.1f} MB", f"{path.stat().st_size / 1e6:.1f} MB"]

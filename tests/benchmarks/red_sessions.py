@@ -29,7 +29,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.run.gate_results import evaluate
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
-from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
+from pytest_rageval.report.run.snapshots import baseline_for_gates, snapshot_of_outcomes
 
 GATE = "accuracy >= baseline"
 GATES = (10, 20)
@@ -84,7 +84,7 @@ def simulated(gates: int, sessions: int) -> Counter[str]:
         draw, chances = random.Random(number), dict[str, float]()
         before, now = (list(outcomes_of(plan, draw, chances)) for _ in range(2))
         baseline, after = (snapshot_of_outcomes(plan, run, set(), STARTED) for run in (before, now))
-        held = against(baseline, after, plan, (), ())
+        held = baseline_for_gates(baseline, after, plan, (), ())
         for per in ALPHA_PER:
             results = evaluate(plan, now, Counter(), replace(held, per=per), interrupted=False)
             red[per] += any(gate.result.status == "failed" for gate in results)

@@ -12,7 +12,7 @@ from pytest_rageval.datasets.pair_labels import PairLabel, read_pairs
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.judges.values import Worth
-from pytest_rageval.report.run.pair_agreement import MatchedPairs, match_pairs, pairs_against_people
+from pytest_rageval.report.run.pair_agreement import MatchedPairs, match_pairs, measure_preference_agreement
 from pytest_rageval.report.terminal.pair_tables import pairs_json, pairs_lines
 
 __all__ = ["agreement_of_pairs"]
@@ -39,7 +39,7 @@ def agreement_of_pairs(
     matches = match_pairs(labels, stored.outcomes)
     if not matches.pairs:
         raise DataError(shown_path(path), _mismatch(labels, matches))
-    result = pairs_against_people(matches, stored.outcomes, metrics, stored.metrics, by=by)
+    result = measure_preference_agreement(matches, stored.outcomes, metrics, stored.metrics, by=by)
     if as_json:
         yield json.dumps({"runs": list(stored.names), **pairs_json(result)}, indent=1)
         return

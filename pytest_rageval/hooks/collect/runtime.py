@@ -18,7 +18,7 @@ class Runtime(Protocol):
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
-        """The calls that no report contains yet, in the form of `UnderWay`."""
+        """The calls that no report contains yet, in the form of `PendingWork`."""
 
     @property
     def fault(self) -> str | None:

@@ -226,7 +226,7 @@ class Collected:
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
-        """The calls of this process that no report contains yet, in the form of `UnderWay`."""
+        """The calls of this process that no report contains yet, in the form of `PendingWork`."""
         return (0, 0, None) if self.runtime is None else self.runtime.under_way
 
     def stop_looking_ahead(self) -> None:

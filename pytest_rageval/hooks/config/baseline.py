@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_rageval.analysis.baseline.snapshot import Measured, Snapshot
     from pytest_rageval.analysis.gates import Gate
     from pytest_rageval.hooks.config.option_groups import BaselineSetting
-    from pytest_rageval.report.run.old_answers import Source, StoredAnswer
+    from pytest_rageval.report.run.old_answers import AnswerSource, StoredAnswer
     from pytest_rageval.report.run.run import Run
 
 __all__ = [
@@ -58,7 +58,7 @@ def check_baseline(setting: BaselineSetting) -> Snapshot | None:
         return None
 
 
-def read_against(path: Path) -> tuple[Snapshot, Source]:
+def read_against(path: Path) -> tuple[Snapshot, AnswerSource]:
     """Return the run of a results.json as a baseline, and its answers; none if it was stored without texts.
 
     Raises:
@@ -69,14 +69,14 @@ def read_against(path: Path) -> tuple[Snapshot, Source]:
 
 
 @lru_cache(maxsize=1)
-def _read_against(path: Path, modified: int, size: int) -> tuple[Snapshot, Source]:
+def _read_against(path: Path, modified: int, size: int) -> tuple[Snapshot, AnswerSource]:
     """Read a file once a process, in spite of its size."""
     from pytest_rageval.report.files.read_results import read_run
-    from pytest_rageval.report.run.old_answers import Source, answers_of
+    from pytest_rageval.report.run.old_answers import AnswerSource, answers_of
 
     stored = read_run(path, gates=False)
     head, run = stored.results["run"], stored.run
-    source = Source(path.name, answers_of(run.outcomes.values()) if run.texts else ())
+    source = AnswerSource(path.name, answers_of(run.outcomes.values()) if run.texts else ())
     return replace(run.snapshot(), run=head["id"], versions=head["versions"], path=path.name), source
 
 
@@ -94,8 +94,8 @@ def why_no_update(run: Run, setting: BaselineSetting) -> str:
     errors = sum(outcome.status == "error" for outcome in run.outcomes.values())
     skipped = sum(outcome.status == "skipped" for outcome in run.outcomes.values())
     missing = run.unfinished().total()
-    if run.mixed:
-        return f"{', '.join(run.mixed)} changed since the run whose cases were taken over; run all anew"
+    if run.changed_code:
+        return f"{', '.join(run.changed_code)} changed since the run whose cases were taken over; run all anew"
     if run.interrupted or missing:
         return "the session was interrupted" if run.interrupted else f"{missing} cases did not run"
     if errors or skipped:

@@ -21,7 +21,7 @@ from pytest_rageval.hooks.prepare.run_settings import testbed_settings
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import RELATION, VARIANT, is_variant
 from pytest_rageval.model.metric import Metric
-from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan, Unseen
+from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan, UnseenSystems
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.testbeds.expand import shortfalls
 from pytest_rageval.testbeds.ids import digest
@@ -95,9 +95,9 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     return plan
 
 
-def _unseen(collected: Collected) -> Unseen:
+def _unseen(collected: Collected) -> UnseenSystems:
     """Return the systems whose model calls may be invisible; ``rag_record_http`` should make all of them visible."""
-    return Unseen({} if collected.models.http is not None else collected.direct, direct=collected.direct)
+    return UnseenSystems({} if collected.models.http is not None else collected.direct, direct=collected.direct)
 
 
 def _judge_of(testbed: Testbed, metric: Metric) -> str:

@@ -190,7 +190,7 @@ class Crashes:
         path, _, name = nodeid.partition("::")
         failed = pytest.TestReport(nodeid, (path, None, name), {}, "failed", sentence, when)
         ended = pytest.TestReport(nodeid, (path, None, name), {}, "passed", None, "teardown")
-        lost = None if when == "teardown" else self._config.stash[RECORDER].run.plan.lost(nodeid, sentence)
+        lost = None if when == "teardown" else self._config.stash[RECORDER].run.plan.crash_outcome(nodeid, sentence)
         if lost is not None:
             from pytest_rageval.model.codec import encode_outcome
 

@@ -118,7 +118,7 @@ class JUnit:
         outcome = run.outcomes.get(nodeid)
         if outcome is not None:
             if self._unweighed is None:  # the same for all cases
-                self._unweighed = run.plan.unweighed
+                self._unweighed = run.plan.metrics_needing_trust
             return case_properties(outcome, self._unweighed, texts=run.texts), True
         if len(self._gates) != len(run.gates):
             self._gates = {named_gate.nodeid: named_gate for named_gate in run.gates}

@@ -11,7 +11,7 @@ from pytest_rageval.hooks.config.baseline import read_against
 from pytest_rageval.model.codec import decode_outcome
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.answers_file import answers_path, read_answers
-from pytest_rageval.report.run.old_answers import Source, answers_of
+from pytest_rageval.report.run.old_answers import AnswerSource, answers_of
 from pytest_rageval.report.text.lines import counted
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_old_answers(run: Run, setting: BaselineSetting, runs: Path | None) -> li
         setting: the baseline.
         runs: the folder of the runs of this machine.
     """
-    earlier = run.earlier()
+    earlier = run.narrowed_baseline()
     if earlier is None or not run.texts:
         return []
     try:
@@ -41,7 +41,7 @@ def add_old_answers(run: Run, setting: BaselineSetting, runs: Path | None) -> li
         return [] if setting.update else [f"the old answers cannot be shown: {error}"]
     if setting.against is not None and not run.source.answers:
         return [f"the old answers cannot be shown: {run.source.name} has no texts of answers"]
-    foreign = 0 if run.old is None else run.old.foreign
+    foreign = 0 if run.old_answers is None else run.old_answers.foreign
     run.add_old_answers()
     if not foreign or setting.update:
         return []
@@ -51,17 +51,17 @@ def add_old_answers(run: Run, setting: BaselineSetting, runs: Path | None) -> li
     return [f"{whose}, and are not shown; write both anew with --rag-update-baseline"]
 
 
-def _source(setting: BaselineSetting, name: str, runs: Path | None) -> Source:
+def _source(setting: BaselineSetting, name: str, runs: Path | None) -> AnswerSource:
     if setting.against is not None:
         return read_against(setting.against)[1]
     if setting.answers and setting.path is not None:
         path = answers_path(setting.path)
-        return Source(path.name, read_answers(path))
+        return AnswerSource(path.name, read_answers(path))
     stored = None if runs is None or not name or Path(name).name != name else runs / name / "results.json"
     if stored is None or not stored.is_file():
-        return Source()
+        return AnswerSource()
     with suppress(OSError, AttributeError, KeyError, TypeError, ValueError):  # nobody asked for this file
         results = parse_json(stored.read_bytes())
         if all("question" in instance for instance in results["instances"].values()):  # it has texts
-            return Source(f"the run {name}", answers_of(map(decode_outcome, results["outcomes"])))
-    return Source()
+            return AnswerSource(f"the run {name}", answers_of(map(decode_outcome, results["outcomes"])))
+    return AnswerSource()

@@ -16,7 +16,7 @@ from pytest_rageval.report.files.answers_file import answers_path, read_answers,
 from pytest_rageval.report.files.baseline_file import write_baseline
 from pytest_rageval.report.files.results_json import versions_of
 from pytest_rageval.report.files.run_folder import write_text
-from pytest_rageval.report.run.json_text import json_lines, plain
+from pytest_rageval.report.run.json_text import decode_results, json_lines
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.baseline.snapshot import Snapshot
@@ -103,7 +103,7 @@ class Outlets(Writing):
 
         runs, run_id = (None, "") if folder is None else (folder.parent, folder.name)
         try:
-            read = plain(results)
+            read = decode_results(results)
         except OSError as error:
             self.faults.append(f"the run is not logged to MLflow: {error.strerror or error}")
             self.missing.append("the run in MLflow")

@@ -33,13 +33,13 @@ from pytest_rageval.report.files.paid_answers import unclaimed_of
 from pytest_rageval.report.files.pruning import FolderLock, prune
 from pytest_rageval.report.files.results_json import encode_run, results_of
 from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES, RunFolder
-from pytest_rageval.report.run.json_text import JsonText, from_json, plain, to_json
+from pytest_rageval.report.run.json_text import JsonText, decode_results, from_json, to_json
+from pytest_rageval.report.run.never_failing_gates import never_failing_gates
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.run.sightings import Sightings
+from pytest_rageval.report.run.seen_calls import SeenCalls
 from pytest_rageval.report.run.stored_texts import StoredTexts
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.run.unfailable_gates import never_failing
 from pytest_rageval.report.run.unseen_calls import note_unseen, unseen_at_start
 from pytest_rageval.report.text.lines import counted
 
@@ -64,7 +64,7 @@ class Recorder:
         self._unflushed: dict[str, tuple[int, int] | None] = {}  # case id -> the place of its instance
         self.counted: set[str] = set()
         self.dropped_steps = 0
-        self.sightings = Sightings()
+        self.sightings = SeenCalls()
         self.unchecked = False
         self.pruned: list[str] = []
         self._folder: RunFolder | None = None
@@ -95,11 +95,11 @@ class Recorder:
             self._planned = True
             self.run.plan = plan
             self.run.baseline = self._comparison_baseline()
-            self.run.taken_over, self.run.mixed = self._resumed.summary(plan), self._resumed.mixed(plan)
+            self.run.resumed_note, self.run.changed_code = self._resumed.summary(plan), self._resumed.mixed(plan)
             self.run.resumed = self._resumed.described(plan)
             self.outlets.faults += self._resumed.warnings(plan)
             self._write(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
-            self._warn(never_failing(plan) if self.run.baseline is not None else [])
+            self._warn(never_failing_gates(plan) if self.run.baseline is not None else [])
             self._warn(unseen_at_start(plan, budget=self.options.budget_usd is not None))
 
     @property
@@ -164,7 +164,7 @@ class Recorder:
             interrupted: whether the user ended the session.
         """
         for nodeid, message in crashed.items():
-            lost = None if nodeid in self.run.outcomes else self.run.plan.lost(nodeid, message)
+            lost = None if nodeid in self.run.outcomes else self.run.plan.crash_outcome(nodeid, message)
             if lost is not None:
                 nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
                 self.take_outcome({"outcome": encode_outcome(lost), **nothing})
@@ -211,7 +211,7 @@ class Recorder:
     def _call_finish(self, results: Mapping[str, Any]) -> None:
         """Pass the results to the hook, or add the fault if their files cannot be read."""
         try:
-            read = plain(results)
+            read = decode_results(results)
         except OSError as error:
             self.outlets.faults.append(f"pytest_rageval_finish is not called: {error.strerror or error}")
             return

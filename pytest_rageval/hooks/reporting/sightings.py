@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rageval.hooks.collect.keys import COLLECTED
-from pytest_rageval.report.run.sightings import Limits, Sightings, unsighted
+from pytest_rageval.report.run.seen_calls import CallLimits, SeenCalls, unseen_systems_warning
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.config.options import Options
@@ -21,19 +21,19 @@ __all__ = ["note_unsighted", "send_sightings", "sent_by", "sightings_of"]
 _SENT = "rag_sightings"
 
 
-def sightings_of(config: pytest.Config) -> Sightings:
+def sightings_of(config: pytest.Config) -> SeenCalls:
     """Return what this process saw; nothing if it collected no case."""
     collected = config.stash.get(COLLECTED, None)
     if collected is None or collected.runtime is None:
-        return Sightings()
+        return SeenCalls()
     answers: Counter[str] = Counter()
     for system in collected.runtime.systems:
         answers[system.name] += system.n_answers
     seen = tuple(dict.fromkeys(system.name for system in collected.runtime.systems if system.calls_seen))
     http = collected.models.http
     if http is None:
-        return Sightings(answers=dict(answers), seen=seen)
-    return Sightings(http.setting, http.recorder.n_requests, dict(http.recorder.unlisted_hosts), dict(answers), seen)
+        return SeenCalls(answers=dict(answers), seen=seen)
+    return SeenCalls(http.setting, http.recorder.n_requests, dict(http.recorder.unlisted_hosts), dict(answers), seen)
 
 
 def send_sightings(config: pytest.Config) -> None:
@@ -41,20 +41,20 @@ def send_sightings(config: pytest.Config) -> None:
     config.workeroutput[_SENT] = asdict(sightings_of(config))  # type: ignore[attr-defined]
 
 
-def sent_by(output: Mapping[str, Any]) -> Sightings:
+def sent_by(output: Mapping[str, Any]) -> SeenCalls:
     """Return what a worker saw."""
-    return Sightings(**output.get(_SENT, {}))
+    return SeenCalls(**output.get(_SENT, {}))
 
 
-def note_unsighted(run: Run, sightings: Sightings, options: Options, config: pytest.Config) -> bool:
+def note_unsighted(run: Run, sightings: SeenCalls, options: Options, config: pytest.Config) -> bool:
     """Warn if no call of the user's systems was seen; return whether the session must fail for it.
 
     A record mode of the ini may be meant for judges alone; that of the command line is meant for this run.
     """
     mode = options.record_mode if sightings.setting or config.option.rag_record_mode else None
-    limits = Limits(mode, budget=options.budget_usd is not None, partial=options.budget_partial)
+    limits = CallLimits(mode, budget=options.budget_usd is not None, partial=options.budget_partial)
     direct = run.plan.unseen.direct
-    note, fails = unsighted(direct, sightings, run.ordered(), limits)
+    note, fails = unseen_systems_warning(direct, sightings, run.ordered(), limits)
     run.plan.notes += (note,) if note else ()
     silent = {} if sightings.requests else {name: shown for name, shown in direct.items() if name not in sightings.seen}
     run.plan.unseen = replace(run.plan.unseen, direct=silent)  # the calls of the others are counted

@@ -18,7 +18,7 @@ from pytest_rageval.hooks.config.progress_bar import watched_terminal
 from pytest_rageval.hooks.reporting.keys import RECORDER
 
 if TYPE_CHECKING:
-    from pytest_rageval.report.terminal.status_line import Progress, UnderWay
+    from pytest_rageval.report.terminal.status_line import PendingWork, Progress
 
 __all__ = ["Screen", "StatusLine", "is_watched"]
 
@@ -151,7 +151,7 @@ class StatusLine:
         self._config = config
         self._screen: Screen | None = None
         self._progress: Progress | None = None
-        self._under_way: dict[str, UnderWay] = {}
+        self._under_way: dict[str, PendingWork] = {}
         self._began: float | None = None
         self._allowed, self._last_draw = BURST, 0.0
 
@@ -163,10 +163,10 @@ class StatusLine:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Keep only the cost of a worker that has ended or crashed."""
-        from pytest_rageval.report.terminal.status_line import UnderWay
+        from pytest_rageval.report.terminal.status_line import PendingWork
 
-        cost = self._under_way.get(node.gateway.id, UnderWay()).cost
-        self._under_way[node.gateway.id] = UnderWay(cost=cost)
+        cost = self._under_way.get(node.gateway.id, PendingWork()).cost
+        self._under_way[node.gateway.id] = PendingWork(cost=cost)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -221,15 +221,15 @@ class StatusLine:
         return self._progress
 
     def _note(self, worker: str, payload: dict[str, Any]) -> None:
-        from pytest_rageval.report.terminal.status_line import UnderWay
+        from pytest_rageval.report.terminal.status_line import PendingWork
 
-        self._under_way[worker] = UnderWay(*(payload.get("under_way") or ()))
+        self._under_way[worker] = PendingWork(*(payload.get("under_way") or ()))
 
     def _draw(self) -> None:
         now, progress = time.monotonic(), self._current_progress()
         if self._screen is None or progress is None or self._began is None or now - self._began < DELAY_S:
             return
-        from pytest_rageval.report.terminal.status_line import in_all
+        from pytest_rageval.report.terminal.status_line import sum_pending
 
         self._allowed = min(BURST, self._allowed + (now - self._last_draw) * RATE)
         self._last_draw = now
@@ -238,7 +238,7 @@ class StatusLine:
         self._allowed -= 1
         if COLLECTED in self._config.stash:
             self._note("", {"under_way": self._config.stash[COLLECTED].under_way})
-        self._screen.show(progress.parts(now - self._began, in_all(self._under_way.values())))
+        self._screen.show(progress.parts(now - self._began, sum_pending(self._under_way.values())))
 
     @contextmanager
     def _end_on_error(self) -> Generator[None]:

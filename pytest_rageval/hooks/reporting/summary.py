@@ -11,7 +11,7 @@ import pytest
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.reporting.recorder import Recorder
-from pytest_rageval.report.terminal.account_block import Surroundings, account_lines
+from pytest_rageval.report.terminal.account_block import SessionFacts, account_lines
 from pytest_rageval.report.terminal.summary import section_lines, written_lines
 from pytest_rageval.report.text.colours import colours_of, paint
 from pytest_rageval.report.text.lines import Line, counted, few_of, wrap
@@ -30,8 +30,8 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
     lines = list(section_lines(recorder.run, recorder.choice, width, verbosity))
-    if recorder.run.taken_over and verbosity == 0:  # -v has it below the counts
-        lines += wrap(Line(ascii_safe(recorder.run.taken_over)), width)
+    if recorder.run.resumed_note and verbosity == 0:  # -v has it below the counts
+        lines += wrap(Line(ascii_safe(recorder.run.resumed_note)), width)
     if recorder.again and verbosity > -1:
         lines.append(Line(ascii_safe(recorder.again)))  # not wrapped, because its end is a command to copy
     if recorder.pruned and verbosity > 0:
@@ -61,8 +61,8 @@ def print_account(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
     page = recorder.options.reports.html
     seen = page is not None and page in recorder.outlets.written
     seconds = (datetime.now(timezone.utc) - recorder.run.started).total_seconds()
-    around = Surroundings(seconds, os.path.relpath(page, here) if page is not None and seen else "", above)
-    block = list(account_lines(recorder.run, around, width, verbosity))
+    facts = SessionFacts(seconds, os.path.relpath(page, here) if page is not None and seen else "", above)
+    block = list(account_lines(recorder.run, facts, width, verbosity))
     _write(terminal, [*lines, *((Line(""),) if block else ()), *block])
 
 

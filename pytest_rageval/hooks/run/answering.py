@@ -116,7 +116,7 @@ class Answering:
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
-        """Answers, calls in flight and cost that no report contains yet, in the order of `UnderWay`."""
+        """Answers, calls in flight and cost that no report contains yet, in the order of `PendingWork`."""
         return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
 
     @property

@@ -26,7 +26,7 @@ from pytest_rageval.report.sections.counts import counts_text
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls, unscored_kinds
 from pytest_rageval.report.sections.repeats import MAX_CASES, repeat_labels
-from pytest_rageval.report.sections.section import declared
+from pytest_rageval.report.sections.section import table_sections
 from pytest_rageval.report.text.lines import counted, few_of, interval, number
 
 __all__ = ["MARKER", "MOST", "markdown_of"]
@@ -133,7 +133,7 @@ def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
 
 def _sections(run: Run) -> Iterator[Part]:
     """Yield the tables of the sections."""
-    for section in declared():
+    for section in table_sections():
         for table in section.tables_of(run) if section.in_markdown else ():
             rows = [[plain(text) for text in row] for row in table.rows]
             notes = [note.text for note in table.notes]

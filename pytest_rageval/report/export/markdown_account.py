@@ -89,7 +89,7 @@ def _worst(run: Run) -> list[Outcome]:
 
 def _was(run: Run, outcome: Outcome) -> str | None:
     """Return the answer of the same case in the earlier run; None if it is unknown."""
-    earlier = None if run.old is None else run.old.of(outcome)
+    earlier = None if run.old_answers is None else run.old_answers.of(outcome)
     return None if earlier is None else earlier.text
 
 

@@ -9,7 +9,7 @@ from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.export.markdown_text import Part, Row, code, plain
 from pytest_rageval.report.run.gate_results import reason_of
-from pytest_rageval.report.run.gate_values import reason_beyond_values, values_of
+from pytest_rageval.report.run.gate_values import reason_without_values, values_of_result
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.gates import cells_text, n_text, unscored_text
 from pytest_rageval.report.text.lines import interval, number
@@ -54,7 +54,7 @@ def worst_parts(run: Run) -> Iterator[Part]:
 def _rows(gates: Sequence[GateResult], *, compares: bool, texts: bool) -> Iterator[Row]:
     yield ["", "gate", "of", *(["was", "now"] if compares else ["value"]), "n", "95 %", "why"]
     for gate in gates:
-        values, n_cases = values_of(gate)
+        values, n_cases = values_of_result(gate)
         is_part = n_cases != gate.n  # the interval is over all
         n = str(n_cases) if is_part else n_text(gate).removeprefix("n ")
         facts = [*([values.was] if compares else ()), values.now, n, "" if is_part else interval(gate.ci95)]
@@ -76,7 +76,7 @@ def _why(gate: GateResult, *, texts: bool) -> Iterator[str]:
     if gate.unscored and "unscored" not in reason:
         yield unscored_text(gate.unscored)
     if gate.status != "passed":
-        if reason := reason_beyond_values(reason, gate.gate, place_text(gate.own_slice)):
+        if reason := reason_without_values(reason, gate.gate, place_text(gate.own_slice)):
             yield reason
         if gate.status == "failed" and len(gate.cells) > 1:
             yield cells_text(gate)

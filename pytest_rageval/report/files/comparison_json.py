@@ -18,7 +18,7 @@ __all__ = ["comparison_to_plain", "encode_comparison", "encode_regression"]
 
 def encode_comparison(run: Run, choice: MatrixChoice) -> list[tuple[str, Any]]:
     """Return the keys ``baseline`` and ``comparison`` of results.json with their values; empty without a baseline."""
-    earlier = run.earlier()
+    earlier = run.narrowed_baseline()
     if earlier is None:
         return []
     earlier = replace(earlier, passages=None)  # digests are only compared at collection

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.report.run.plan import DIGEST, TO_AGREE, Plan, Shard, Unseen
+from pytest_rageval.report.run.plan import DIGEST, SHARED_IDENTITY, Plan, Shard, UnseenSystems
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.unseen_calls import note_unseen
 
@@ -80,7 +80,7 @@ def _plan(parts: Sequence[Part]) -> Plan:
         plans[0],
         cases={nodeid: planned for _, _, nodeid, planned in sorted(placed)},
         notes=tuple(dict.fromkeys(note for plan in plans for note in plan.notes if note not in plan.unseen.notes)),
-        unseen=Unseen({system: shown for plan in plans for system, shown in plan.unseen.systems.items()}),
+        unseen=UnseenSystems({system: shown for plan in plans for system, shown in plan.unseen.systems.items()}),
         shard=None,
     )
 
@@ -123,7 +123,7 @@ def _to_agree(one: Part, other: Part) -> Iterator[tuple[str, object, object]]:
     for name in sorted(versions.keys() & its.keys()):
         if name not in OF_THE_MACHINE:
             yield f"the version of {name} ({versions[name]}, {its[name]})", versions[name], its[name]
-    for kind in TO_AGREE:
+    for kind in SHARED_IDENTITY:
         mine, theirs = one.run.plan.identity.get(kind, {}), other.run.plan.identity.get(kind, {})
         for name in sorted({*mine, *theirs}):
             here, there = mine.get(name, ""), theirs.get(name, "")

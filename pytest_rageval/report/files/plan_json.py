@@ -13,7 +13,7 @@ from pytest_rageval.analysis.people.bias import MAX_BIAS
 from pytest_rageval.analysis.people.labelled_answers import stand_in
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.derived_codec import decoder, encoder
-from pytest_rageval.report.run.plan import TO_AGREE, Plan, Shard, TestbedPlan, Unseen
+from pytest_rageval.report.run.plan import SHARED_IDENTITY, Plan, Shard, TestbedPlan, UnseenSystems
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
@@ -97,7 +97,7 @@ def decode_plan_without_cases(results: Mapping[str, Any]) -> Plan:
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
         max_bias=plain.get("dealt", {}).get("max_bias", MAX_BIAS),
         identity=plain.get("dealt", {}).get("identity", {}),
-        unseen=decoder(Unseen)(plain.get("dealt", {}).get("unseen", {})),
+        unseen=decoder(UnseenSystems)(plain.get("dealt", {}).get("unseen", {})),
         default_system=plain.get("default_system", ""),
     )
 
@@ -111,7 +111,7 @@ def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
         "cases": shard.cases,
         "selection": shard.selection,
         "places": [places.get(node) for node in nodes],
-        "identity": {kind: dict(plan.identity.get(kind, {})) for kind in TO_AGREE},
+        "identity": {kind: dict(plan.identity.get(kind, {})) for kind in SHARED_IDENTITY},
     }
     if plan.unseen.systems:
         unseen = plan.unseen

@@ -111,11 +111,11 @@ def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, Matr
     }
     run.unclaimed = Calls(**unclaimed)
     _ = run.unclaimed + Calls()  # raises if a count is not a number
-    for deployment in DEPLOYMENT.stored(results) or [Deployment([], [], {})]:
-        run.retrievers, run.measured = deployment.retrievers, (deployment.stages, deployment.queries)
-    run.trusts = list(TRUST.stored(results))
-    run.biases = list(BIAS.stored(results))
-    run.local_uses = list(LOCAL_JUDGES.stored(results))
+    for deployment in DEPLOYMENT.read_rows(results) or [Deployment([], [], {})]:
+        run.retrievers, run.stored_times = deployment.retrievers, (deployment.stages, deployment.queries)
+    run.trusts = list(TRUST.read_rows(results))
+    run.biases = list(BIAS.read_rows(results))
+    run.local_uses = list(LOCAL_JUDGES.read_rows(results))
     if "baseline" in results:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
     if gates:

@@ -11,7 +11,7 @@ from pytest_rageval.model.facets import ANY, place_text
 from pytest_rageval.report.html.comparison import delta_text, p_shown
 from pytest_rageval.report.html.gate_bars import bar_of
 from pytest_rageval.report.html.gate_trends import trend_of
-from pytest_rageval.report.run.gate_values import compared_value, gate_values, reason_beyond_values
+from pytest_rageval.report.run.gate_values import compared_value, gate_values, reason_without_values
 from pytest_rageval.report.sections.gates import unscored_text
 from pytest_rageval.report.text.lines import counted, in_units, interval, number
 from pytest_rageval.report.text.tables import ABSENT
@@ -73,7 +73,7 @@ def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
         "p_value": "" if gate["p_value"] is None else p_shown(gate["p_value"]),
         "least_drop": "" if gate.get("least_drop") is None else number(gate["least_drop"]),
         "verdict": (gate["verdict"] or "").replace("_", " "),
-        "reason": reason_beyond_values(gate["reason"] or "", parsed, place_text(own)),
+        "reason": reason_without_values(gate["reason"] or "", parsed, place_text(own)),
         "worst": [(each["nodeid"], _value(each["value"])) for each in gate["worst"]],
     }
 

@@ -82,7 +82,7 @@ def notes_of(results: Mapping[str, Any]) -> list[str]:
         for each in results.get("trust", ())
         if each["problem"]
     ]
-    biased = [bias_text(each) for each in BIAS.stored(results) if each.verdict != FAIR]
+    biased = [bias_text(each) for each in BIAS.read_rows(results) if each.verdict != FAIR]
     unselected = [f"{counted(plan.unselected, 'case')} not selected"] if plan.unselected else []
     unmatched = [f"no case of this session matches the gate {gate}" for gate in plan.unmatched_gates]
     return [*warnings_of(plan, undecided), *untrusted, *biased, *unselected, *unmatched]

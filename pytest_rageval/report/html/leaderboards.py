@@ -18,9 +18,9 @@ __all__ = ["leaderboards_of"]
 
 def leaderboards_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a leaderboard for each primary metric of several systems, that of the most cases first."""
-    bests = {row.metric: row.best for row in MATCHING.stored(results) if row.best.scope == ALL}
+    bests = {row.metric: row.best for row in MATCHING.read_rows(results) if row.best.scope == ALL}
     by_metric: dict[str, list[SystemRow]] = {}
-    for row in SYSTEMS.stored(results):
+    for row in SYSTEMS.read_rows(results):
         by_metric.setdefault(row.metric, []).append(row)
     known = results["plan"]["metrics"]
     boards = [

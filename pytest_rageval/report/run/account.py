@@ -103,7 +103,7 @@ def _looked_at(run: Run) -> Mapping[str, tuple[str, ...]]:
     session = [parse_gate(text).metric for text in run.plan.session_gates]
     looked_at = {}
     for nodeid, testbed in run.plan.testbeds.items():
-        if nodeid not in run.plan.apart:
+        if nodeid not in run.plan.judge_testbeds:
             gated = {*session, *(parse_gate(text).metric for text in testbed.gates)} - {*PSEUDO_METRICS}
             metrics = (metric for metric in testbed.metrics if metric == testbed.primary or metric in gated)
             looked_at[nodeid] = tuple(metrics)

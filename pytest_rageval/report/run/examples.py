@@ -80,7 +80,7 @@ def _examples(run: Run, finding: Finding) -> Iterator[Example]:
         if outcome is None or outcome.answer is None or outcome.case_id not in run.instances:
             continue
         instance: Mapping[str, Any] = from_json(run.instances[outcome.case_id])
-        old = None if run.old is None else run.old.of(outcome)
+        old = None if run.old_answers is None else run.old_answers.of(outcome)
         yield Example(
             nodeid,
             outcome.case_id,

@@ -50,7 +50,7 @@ def evaluate(
         biases: differences of judges from people; a biased judge fails the gates on its scores.
         interrupted: whether the user stopped the session; then every gate is skipped.
     """
-    groups = summary_data.groups(outcomes)
+    groups = summary_data.outcomes_by_testbed(outcomes)
 
     def measured(node: str, gate: Gate, scope: str, mine: Sequence[Outcome], left: int) -> GateResult | MeasuredGate:
         why = f"this is {plan.shard}; rageval merge decides it" if plan.shard else ""
@@ -121,6 +121,6 @@ def session_node(gate: object) -> str:
 
 def covers(plan: Plan, gate: Gate, testbed: str) -> bool:
     """Return whether a session gate covers a testbed: it computes the gate's metric, or the metric counts cases."""
-    if testbed in plan.apart:
+    if testbed in plan.judge_testbeds:
         return False
     return gate.metric in PSEUDO_METRICS or gate.metric in plan.testbeds[testbed].metrics

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.report.run.totals import Total
 
-__all__ = ["Entry", "HistoryQuery", "Point", "Series", "Unread", "history_to_plain", "series_of"]
+__all__ = ["Entry", "HistoryQuery", "Point", "Series", "UnreadableEntry", "history_to_plain", "series_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,12 @@ class Entry:
 
     Attributes:
         name: name of the run, or hash of the commit.
-        when: when it started or was committed, in ISO 8601.
-        totals: its totals.
-        testbeds: node id -> (short name, primary metric); testbeds that only measure judges are left out.
-        marks: testbed -> why it is not whole there: "interrupted", "3 not run", ... Nothing is compared with it then.
-        subject: subject of the commit; "" for a run.
+        when: time of the start or of the commit, in ISO 8601.
+        totals: one for each testbed, system and metric.
+        testbeds: node id -> (short name, primary metric), without testbeds that only measure judges.
+        marks: node id of a testbed -> why the entry has only part of its cases, such as "interrupted" or "3 not run".
+            Such a testbed is compared with no other entry.
+        subject: subject line of the commit; "" for a run.
     """
 
     name: str
@@ -43,8 +44,13 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """A run or commit that cannot be read, with the reason."""
+class UnreadableEntry:
+    """A run or commit that cannot be read.
+
+    Attributes:
+        name: name of the run, or hash of the commit.
+        why: the reason, such as "because it removed the file".
+    """
 
     name: str
     why: str
@@ -52,9 +58,13 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One entry of a series; ``delta`` is the change since the entry before that has the whole testbed.
+    """One entry of a series.
 
-    It is None if there is none, or if this entry has only a part of the testbed.
+    Attributes:
+        entry: the run or commit.
+        total: its total of the series' metric.
+        delta: change since the latest earlier entry with all cases of the testbed. None if there is no such entry, or
+            if this entry has only part of the cases.
     """
 
     entry: Entry
@@ -63,7 +73,7 @@ class Point:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Why the entry has only a part of the testbed; empty if it has all of it."""
+        """Why the entry has only part of the testbed's cases; empty if it has all."""
         return self.entry.marks.get(self.total.testbed, ())
 
 
@@ -78,11 +88,11 @@ class Series:
     points: list[Point] = field(default_factory=list)
 
     def add(self, entry: Entry, total: Total) -> None:
-        """Append an entry."""
-        before = next((point.total.value for point in reversed(self.points) if not point.marks), None)
+        """Append an entry, with its change since the previous complete one."""
+        previous = next((point.total.value for point in reversed(self.points) if not point.marks), None)
         point = Point(entry, total, None)
-        if not (point.marks or before is None or total.value is None):
-            point = replace(point, delta=total.value - before)
+        if not (point.marks or previous is None or total.value is None):
+            point = replace(point, delta=total.value - previous)
         self.points.append(point)
 
 
@@ -100,7 +110,7 @@ def series_of(entries: Sequence[Entry], query: HistoryQuery) -> list[Series]:
         UnknownNameError: no entry has the testbed, system or metric of the query.
     """
     testbeds = {nodeid: info for entry in entries for nodeid, info in entry.testbeds.items()}
-    _check(query, [total for entry in entries for total in entry.totals if total.testbed in testbeds], testbeds)
+    _check_names(query, [total for entry in entries for total in entry.totals if total.testbed in testbeds], testbeds)
     totals_by_entry = [[total for total in entry.totals if _matches(total, query, testbeds)] for entry in entries]
     series = {
         (total.testbed, total.system): Series(total.testbed, testbeds[total.testbed][0], total.system, total.metric)
@@ -113,8 +123,8 @@ def series_of(entries: Sequence[Entry], query: HistoryQuery) -> list[Series]:
     return list(series.values())
 
 
-def _check(query: HistoryQuery, totals: list[Total], testbeds: Mapping[str, tuple[str, str]]) -> None:
-    """Raise if no total matches a name of the query."""
+def _check_names(query: HistoryQuery, totals: list[Total], testbeds: Mapping[str, tuple[str, str]]) -> None:
+    """Raise if the query names a testbed, system or metric that no total has."""
     if not totals:
         raise SettingError("nothing was scored in any of them; run the tests to the end")
     if query.testbed is not None:
@@ -138,8 +148,14 @@ def _matches(total: Total, query: HistoryQuery, testbeds: Mapping[str, tuple[str
     )
 
 
-def history_to_plain(series: Sequence[Series], unread: Sequence[Unread], label: str) -> dict[str, Any]:
-    """Return a history as JSON builtins; ``label`` is "run" or "commit"."""
+def history_to_plain(series: Sequence[Series], unread: Sequence[UnreadableEntry], label: str) -> dict[str, Any]:
+    """Return a history as JSON builtins.
+
+    Args:
+        series: the series.
+        unread: the runs or commits that cannot be read.
+        label: "run" or "commit", the key of an entry's name.
+    """
     return {
         "series": [
             {
@@ -147,7 +163,7 @@ def history_to_plain(series: Sequence[Series], unread: Sequence[Unread], label: 
                 "name": each.name,
                 "system": each.system,
                 "metric": each.metric,
-                "points": [_plain(point, label) for point in each.points],
+                "points": [_encode_point(point, label) for point in each.points],
             }
             for each in series
         ],
@@ -155,7 +171,7 @@ def history_to_plain(series: Sequence[Series], unread: Sequence[Unread], label: 
     }
 
 
-def _plain(point: Point, label: str) -> dict[str, Any]:
+def _encode_point(point: Point, label: str) -> dict[str, Any]:
     entry, total = point.entry, point.total
     return (
         {label: entry.name, "when": entry.when}

@@ -1,4 +1,4 @@
-"""JSON text as a value: outcomes are encoded once and written unchanged."""
+"""JSON text as a type of its own, so that each outcome is encoded only once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_rageval.model.plain import encoder_of
 
-__all__ = ["JsonText", "from_json", "json_lines", "plain", "to_json"]
+__all__ = ["JsonText", "decode_results", "from_json", "json_lines", "to_json"]
 
 
 class JsonText(str):
@@ -32,31 +32,31 @@ def from_json(value: Any) -> Any:
     return _decode(value)[0] if isinstance(value, JsonText) else value
 
 
-def plain(results: Mapping[str, Any]) -> dict[str, Any]:
+def decode_results(results: Mapping[str, Any]) -> dict[str, Any]:
     """Return results with every `JsonText` in them decoded."""
     decoded: dict[str, Any] = json.loads("".join(json_lines(results)))
     return decoded
 
 
 def json_lines(results: Mapping[str, Any]) -> Iterator[str]:
-    """Yield results as JSON text with one line for each outcome and instance, which is quick to write and to read."""
-    mark = "{\n"
+    """Yield results as JSON text, one line for each outcome and instance, without building the whole text."""
+    separator = "{\n"
     for key, value in results.items():
-        yield f"{mark}{to_json(key)}: "
+        yield f"{separator}{to_json(key)}: "
         if isinstance(value, Mapping):
-            yield from _joined("{", (f"{to_json(k)}: {to_json(v)}" for k, v in value.items()), "}")
+            yield from _bracket_lines("{", (f"{to_json(k)}: {to_json(v)}" for k, v in value.items()), "}")
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            yield from _joined("[", map(to_json, value), "]")
+            yield from _bracket_lines("[", map(to_json, value), "]")
         else:
             yield to_json(value)
-        mark = ",\n"
+        separator = ",\n"
     yield "\n}\n"
 
 
-def _joined(opening: str, lines: Iterable[str], closing: str) -> Iterator[str]:
-    """Yield lines with commas between them and brackets around them, one at a time: there may be many."""
-    mark = opening
+def _bracket_lines(opening: str, lines: Iterable[str], closing: str) -> Iterator[str]:
+    """Yield lines with commas between them and brackets around them."""
+    separator = opening
     for line in lines:
-        yield f"{mark}\n{line}"
-        mark = ","
-    yield f"{mark}{closing}" if mark == opening else f"\n{closing}"
+        yield f"{separator}\n{line}"
+        separator = ","
+    yield f"{separator}{closing}" if separator == opening else f"\n{closing}"

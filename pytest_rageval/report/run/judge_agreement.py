@@ -31,20 +31,20 @@ from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.model.facets import FACETS, sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["AgainstPeople", "JudgeOf", "MeanOf", "against_people"]
+__all__ = ["CorrectedMean", "LabelAgreement", "MetricAgreement", "measure_label_agreement"]
 
 ABSENT = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeOf:
+class MetricAgreement:
     """How far a metric agrees with people.
 
     Attributes:
-        metric: its name.
-        agreement: over all answers that have a label and a score.
-        correlations: of the scores as they are with the means of people's values, over the same answers.
-        slices: value of the slicing facet -> both, over the answers with that value.
+        metric: name of the metric.
+        agreement: agreement over all answers that have a label and a score.
+        correlations: correlations of the raw scores with the means of people's labels, over the same answers.
+        slices: value of the slicing facet -> agreement and correlations over the answers with that value.
         unscored: reason -> number of labelled answers without a score.
         compared: scores and labels on one scale; without levels if labels have too many values.
     """
@@ -58,8 +58,8 @@ class JudgeOf:
 
 
 @dataclass(frozen=True, slots=True)
-class MeanOf:
-    """A metric's mean over all answers of a system: raw, and corrected by the labels."""
+class CorrectedMean:
+    """A metric's mean over all answers of a system, raw and corrected by people's labels."""
 
     metric: str
     system: str
@@ -67,33 +67,33 @@ class MeanOf:
 
 
 @dataclass(frozen=True, slots=True)
-class AgainstPeople:
+class LabelAgreement:
     """How the metrics of a run agree with people's labels.
 
     Attributes:
         matched: the labels, matched to the run's answers.
-        judges: one for each metric, in the requested order.
-        means: for metrics and systems that also have unlabelled answers.
+        judges: agreement of each metric, in the requested order.
+        means: corrected mean of each metric and system that also has unlabelled answers.
         by: the facet of the slices, or "".
         people: (alpha among people, number of answers with at least two labels); None if no answer has two.
     """
 
     matched: Matched
-    judges: tuple[JudgeOf, ...]
-    means: tuple[MeanOf, ...]
+    judges: tuple[MetricAgreement, ...]
+    means: tuple[CorrectedMean, ...]
     by: str = ""
     people: tuple[float | None, int] | None = None
 
 
-def against_people(
+def measure_label_agreement(
     matched: Matched,
     outcomes: Sequence[Outcome],
     metrics: Sequence[str],
     *,
     by: str = "",
-    declared: Mapping[str, Collection[float]],
+    label_values: Mapping[str, Collection[float]],
     threshold: float | None = None,
-) -> AgainstPeople:
+) -> LabelAgreement:
     """Measure how metrics agree with people's labels.
 
     Args:
@@ -101,8 +101,8 @@ def against_people(
         outcomes: the outcomes of the run.
         metrics: which metrics to measure.
         by: a facet to slice by, or "".
-        declared: metric -> the values that its labels can have, if known.
-        threshold: see `compared`.
+        label_values: metric -> the declared values of its labels; a metric without declared values is missing.
+        threshold: smallest score that counts as 1; None rounds scores to the values of labels, see `compared`.
 
     Raises:
         UnknownNameError: no outcome has such a metric or facet.
@@ -116,53 +116,53 @@ def against_people(
     if by and by not in facets:
         raise UnknownNameError("facet", by, facets, "--by")
     by_metric = [(metric, *scored(metric, matched.answers)) for metric in metrics]
-    if not any(both for _, both, _ in by_metric):
+    if not any(answers for _, answers, _ in by_metric):
         reasons = sum((unscored for _, _, unscored in by_metric), Counter[str]())
         why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common()) or "no label is of this metric"
         raise SettingError(f"no labelled answer has a score ({why}); name another metric with --metric, or another run")
     judges = []
-    for metric, both, unscored in by_metric:
-        pairs = _compared(both, declared.get(metric, ()), threshold)
-        every = range(len(both))
-        whole = _measured(both, pairs, every)
-        slices = {value: _measured(both, pairs, at) for value, at in _slices(both, by).items()}
-        judges.append(JudgeOf(metric, *whole, slices, dict(unscored.most_common()), pairs))
-    means = tuple(mean for metric, both, _ in by_metric for mean in _means(metric, both, outcomes))
-    return AgainstPeople(matched, tuple(judges), means, by, _among_people(matched))
+    for metric, answers, unscored in by_metric:
+        pairs = _compare_scores(answers, label_values.get(metric, ()), threshold)
+        whole = _agreement_at(answers, pairs, range(len(answers)))
+        slices = {value: _agreement_at(answers, pairs, indexes) for value, indexes in _slices(answers, by).items()}
+        judges.append(MetricAgreement(metric, *whole, slices, dict(unscored.most_common()), pairs))
+    means = tuple(mean for metric, answers, _ in by_metric for mean in _means(metric, answers, outcomes))
+    return LabelAgreement(matched, tuple(judges), means, by, _alpha_among_people(matched))
 
 
-def _compared(both: Sequence[Scored], declared: Collection[float], threshold: float | None) -> Compared:
-    """Return scores and labels on one scale; without levels if labels have too many values."""
+def _compare_scores(answers: Sequence[Scored], declared: Collection[float], threshold: float | None) -> Compared:
+    """Return scores and labels on one scale; it has no levels if the labels have too many values."""
     try:
-        return compared(both, declared, threshold)
+        return compared(answers, declared, threshold)
     except TooManyLevelsError:
-        units = units_of_answers(both)
+        units = units_of_answers(answers)
         return Compared(
             tuple(
                 Rating(each.outcome.case_id, each.judged, each.people, unit)
-                for each, unit in zip(both, units, strict=True)
+                for each, unit in zip(answers, units, strict=True)
             ),
             (),
         )
 
 
-def _measured(both: Sequence[Scored], pairs: Compared, at: Sequence[int]) -> tuple[Agreement, Correlations]:
-    """Return the agreement and the correlations over the answers at some indices."""
-    ratings = [pairs.ratings[index] for index in at]
+def _agreement_at(answers: Sequence[Scored], pairs: Compared, indexes: Sequence[int]) -> tuple[Agreement, Correlations]:
+    """Return the agreement and the correlations over the answers at some indexes."""
+    ratings = [pairs.ratings[index] for index in indexes]
     units = [rating.case if rating.unit is None else rating.unit for rating in ratings]
     if pairs.levels or not ratings:
-        agreed = agreement(ratings, pairs.levels)
+        agreement_of_ratings = agreement(ratings, pairs.levels)
     else:
         n = sum(len(rating.people) for rating in ratings)
-        agreed = without_levels(n, len({rating.case for rating in ratings}), len(set(units)))
-    scores = [both[index].judged for index in at]
-    return agreed, correlations(scores, [fmean(both[index].people) for index in at], units)
+        n_cases = len({rating.case for rating in ratings})
+        agreement_of_ratings = without_levels(n, n_cases, len(set(units)))
+    scores = [answers[index].judged for index in indexes]
+    return agreement_of_ratings, correlations(scores, [fmean(answers[index].people) for index in indexes], units)
 
 
-def _slices(both: Sequence[Scored], by: str) -> dict[str, list[int]]:
-    """Return value of a facet -> the indices of its answers; empty without a facet."""
+def _slices(answers: Sequence[Scored], by: str) -> dict[str, list[int]]:
+    """Return value of the facet ``by`` -> the indexes of its answers; empty if ``by`` is empty."""
     groups: dict[str, list[int]] = {}
-    for index, answer in enumerate(both):
+    for index, answer in enumerate(answers):
         groups.setdefault(_facet(answer.outcome, by), []).append(index)
     return {value: groups[value] for value in sorted(groups, key=sort_key)} if by else {}
 
@@ -171,35 +171,39 @@ def _facet(outcome: Outcome, name: str) -> str:
     return outcome.facets.get(name, outcome.system if name == "system" else ABSENT)
 
 
-def _means(metric: str, both: Sequence[Scored], outcomes: Sequence[Outcome]) -> list[MeanOf]:
+def _means(metric: str, answers: Sequence[Scored], outcomes: Sequence[Outcome]) -> list[CorrectedMean]:
     """Return the corrected means of systems with unlabelled cases; each case counts once."""
     means = []
-    for system in sorted({answer.outcome.system for answer in both}):
-        mine = [Labelling(each.outcome, each.judged, fmean(each.people)) for each in both]
-        mine = [each for each in mine if each.outcome.system == system]
-        labelled = {each.outcome.case_id for each in mine}
-        others = [
+    for system in sorted({answer.outcome.system for answer in answers}):
+        labelled = [
+            Labelling(each.outcome, each.judged, fmean(each.people))
+            for each in answers
+            if each.outcome.system == system
+        ]
+        labelled_ids = {each.outcome.case_id for each in labelled}
+        unlabelled = [
             Labelling(each, score.judged)
             for each in outcomes
-            if each.system == system and each.case_id not in labelled
+            if each.system == system and each.case_id not in labelled_ids
             if (score := each.scores.get(metric)) is not None and score.judged is not None
         ]
-        if others:
-            means.append(MeanOf(metric, system, corrected_of([*mine, *others])))
+        if unlabelled:
+            means.append(CorrectedMean(metric, system, corrected_of([*labelled, *unlabelled])))
     return means
 
 
-def _among_people(matched: Matched) -> tuple[float | None, int] | None:
+def _alpha_among_people(matched: Matched) -> tuple[float | None, int] | None:
+    """Return (alpha, number of answers with at least two labels of a metric); None if no answer has two."""
     groups: list[tuple[float, ...]] = []
     for answer in matched.answers:
         for metric in sorted({label.metric for label in answer.labels}):
             values = (label.value for label in answer.labels if label.metric == metric)
             groups.append(tuple(value for value in values if value is not None))
-    several = [group for group in groups if len(group) > 1]
-    if not several:
+    with_several = [group for group in groups if len(group) > 1]
+    if not with_several:
         return None
     try:
-        levels = levels_of(value for group in several for value in group)
+        levels = levels_of(value for group in with_several for value in group)
     except TooManyLevelsError:
-        return None, len(several)
-    return alpha(several, levels), len(several)
+        return None, len(with_several)
+    return alpha(with_several, levels), len(with_several)

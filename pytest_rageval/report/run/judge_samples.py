@@ -21,20 +21,20 @@ def sample_of(outcome: Outcome, instances: Mapping[str, Any]) -> Sample:
 
     Args:
         outcome: the outcome of a case.
-        instances: the instances of its results.json.
+        instances: case id -> encoded instance, from its results.json.
 
     Raises:
         SettingError: the file has no texts, or lacks the case or a passage that the outcome refers to.
     """
-    plain = instances.get(outcome.case_id)
-    if plain is None:
+    encoded = instances.get(outcome.case_id)
+    if encoded is None:
         raise SettingError(f"the results lack the case {outcome.case_id!r} that they answer; run the tests again")
-    if "question" not in plain:
+    if "question" not in encoded:
         raise SettingError(
-            f"the run has no texts of the case {outcome.case_id!r}, as rag_report_texts = false leaves them out; "
+            f"the run has no texts of the case {outcome.case_id!r}, because rag_report_texts = false leaves them out; "
             "run the tests again with them"
         )
-    instance = decode_instance(outcome.case_id, plain, outcome.facets)
+    instance = decode_instance(outcome.case_id, encoded, outcome.facets)
     if outcome.question is not None:
         instance = replace(instance, question=outcome.question)
     pool = {passage.id: passage for passage in (*(instance.passages or ()), *outcome.added)}

@@ -1,4 +1,4 @@
-"""The answers of an earlier run, looked up by the outcomes of a later one."""
+"""Find the answers of an earlier run to the cases of a later one."""
 
 from __future__ import annotations
 
@@ -16,29 +16,36 @@ from pytest_rageval.model.outcome import Digest, Outcome
 from pytest_rageval.model.storage import stored
 
 __all__ = [
-    "HOW", "OldAnswers", "Source", "StoredAnswer", "answer_now", "answers_of", "old_answers", "texts_digest",
+    "HOW_TO_STORE",
+    "AnswerSource",
+    "OldAnswers",
+    "StoredAnswer",
+    "answer_now",
+    "answers_of",
+    "find_old_answers",
+    "texts_digest",
     "with_old_answers",
 ]  # fmt: skip
 
-HOW = (
+HOW_TO_STORE = (
     "the old answers are not stored; keep them with rag_baseline_answers = true and --rag-update-baseline, or name the "
     "old run's results.json with --rag-against"
 )
-"""How to have the old answers, for every report that lacks them."""
+"""Advice in every report that lacks the old answers."""
 
 _Key = tuple[str, str, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """An answer of an earlier run, with what identifies its case; one line of an answers file.
+    """An answer of an earlier run with the key of its case; one line of an answers file.
 
     Attributes:
         testbed: the testbed's node id.
         case: the case's id.
         system: the system's name.
         facets: the case's facets, as in the baseline.
-        said: digest of the answer's text before secrets were masked; the baseline has the same.
+        said: digest of the answer's text before secrets were masked, as the baseline stores it.
         repeat: which repeat of the case it is, from "1"; "" if the case ran once.
         answer: the answer.
     """
@@ -62,12 +69,12 @@ class StoredAnswer:
         return self.key, len(self.repeat), self.repeat
 
 
-class Source(NamedTuple):
-    """Where old answers come from.
+class AnswerSource(NamedTuple):
+    """The run or file that provides old answers.
 
     Attributes:
-        name: its name in messages.
-        answers: the answers of a run, of any cases.
+        name: name of the run or file in messages; "" without a source.
+        answers: its answers, to any cases.
     """
 
     name: str = ""
@@ -80,8 +87,8 @@ class OldAnswers:
 
     Attributes:
         answers: node id of an outcome -> the answer of the same case in the earlier run.
-        unknown: number of compared outcomes with another answer than before, whose old answer is unknown.
-        foreign: number of the source's answers that differ from those that the baseline scored; they are not used.
+        unknown: number of compared outcomes whose answer changed and whose old answer is unknown.
+        foreign: number of the source's answers that the baseline did not score; they are not used.
     """
 
     answers: Mapping[str, OldAnswer] = field(default_factory=dict)
@@ -89,21 +96,20 @@ class OldAnswers:
     foreign: int = 0
 
     def of(self, outcome: Outcome) -> OldAnswer | None:
-        """Return the old answer of an outcome's case.
+        """Return the old answer to an outcome's case; it equals the current answer if that did not change.
 
-        It equals the answer now if that did not change. None if the case is new or changed, if the earlier run has no
-        answer to it, or if the old answer was not stored.
+        None if the case is new or changed, if the earlier run has no answer to it, or if the answer was not stored.
         """
         return self.answers.get(outcome.nodeid)
 
     @property
     def how(self) -> str:
-        """A sentence on how to have the old answers, or "" if none is missing."""
-        return HOW if self.unknown else ""
+        """Advice on how to store old answers; "" if none is missing."""
+        return HOW_TO_STORE if self.unknown else ""
 
 
 def answers_of(outcomes: Iterable[Outcome]) -> list[StoredAnswer]:
-    """Return the answers of a run, sorted by case and repeat; secrets are masked in outcomes already."""
+    """Return the answers of a run, sorted by case and repeat; outcomes have masked secrets already."""
     answers = [
         StoredAnswer(
             testbed=each.testbed,
@@ -121,26 +127,29 @@ def answers_of(outcomes: Iterable[Outcome]) -> list[StoredAnswer]:
 
 
 def answer_now(outcome: Outcome, answer: Answer) -> OldAnswer:
-    """Return an outcome's own answer in the form of an old one."""
+    """Return an answer of an outcome in the form of an old answer, to compare the two."""
     return OldAnswer(answer.text, answer.abstained, outcome.seen, texts_digest(answer))
 
 
 def texts_digest(answer: Answer) -> str:
-    """Return `OldAnswer.texts` of an answer. Texts of the case's own passages do not stand in its ranking."""
+    """Return the digest of the texts in an answer's ranking, see `OldAnswer.texts`; "" if it has none.
+
+    The ranking has no texts of the case's own passages.
+    """
     ranking = () if answer.ranking is None else answer.ranking.items
-    found = sorted((item.doc_id, item.text) for item in ranking)
-    return text_digest("\0".join(chain.from_iterable(found))) if any(text for _, text in found) else ""
+    texts = sorted((item.doc_id, item.text) for item in ranking)
+    return text_digest("\0".join(chain.from_iterable(texts))) if any(text for _, text in texts) else ""
 
 
-def old_answers(pairing: Pairing, outcomes: Mapping[str, Outcome], source: Source) -> OldAnswers:
-    """Return the old answers of outcomes, paired like the cases of the comparison with the baseline.
+def find_old_answers(pairing: Pairing, outcomes: Mapping[str, Outcome], source: AnswerSource) -> OldAnswers:
+    """Return the old answers of outcomes.
 
-    A repeat is paired with the same repeat, else with the first one. An answer of the source counts only if its digest
-    is among those that the earlier run scored for the case. Without a source, the answers come from ``Outcome.was``,
-    and an answer that did not change is its own old answer.
+    A repeat has the answer of the same repeat, else that of the first one. An answer of the source counts only if the
+    earlier run scored it: its digest is one of the case's in the baseline. Without a source, ``Outcome.was`` is the old
+    answer, and an answer that did not change is its own old answer.
 
     Args:
-        pairing: the cases of the earlier run, such as a baseline's, with those of the outcomes.
+        pairing: pairs of the same case in the earlier run, such as a baseline, and in the later one.
         outcomes: node id -> outcome.
         source: the answers of the earlier run.
     """
@@ -153,10 +162,10 @@ def old_answers(pairing: Pairing, outcomes: Mapping[str, Outcome], source: Sourc
     unknown = foreign = 0
     for pair in pairs:
         stored_answers = known.get(pair.before.key, {})
-        mine = {repeat: each for repeat, each in stored_answers.items() if each.said in pair.before.said}
-        foreign += len(stored_answers) - len(mine)
+        scored_answers = {repeat: each for repeat, each in stored_answers.items() if each.said in pair.before.said}
+        foreign += len(stored_answers) - len(scored_answers)
         for nodeid in pair.after.nodes:
-            old = _old(outcomes[nodeid], pair, mine, has_stored=has_stored)
+            old = _old_answer(outcomes[nodeid], pair, scored_answers, has_stored=has_stored)
             if old is not None:
                 answers[nodeid] = old
             elif pair.before.said:
@@ -172,8 +181,17 @@ def with_old_answers(outcomes: Iterable[Outcome], old: OldAnswers) -> Iterator[O
             yield replace(outcome, was=was)
 
 
-def _old(outcome: Outcome, pair: Pair, answers: Mapping[str, StoredAnswer], *, has_stored: bool) -> OldAnswer | None:
-    """Return the old answer of an outcome; None if it is unknown."""
+def _old_answer(
+    outcome: Outcome, pair: Pair, answers: Mapping[str, StoredAnswer], *, has_stored: bool
+) -> OldAnswer | None:
+    """Return the old answer of an outcome; None if it is unknown.
+
+    Args:
+        outcome: the outcome.
+        pair: its case in both runs.
+        answers: repeat -> answer of the source.
+        has_stored: whether any outcome of the run stores its old answer; an outcome without one then did not change.
+    """
     if answers:
         first = next(iter(answers.values()))
         return answers.get(outcome.facets.get(REPEAT, ""), first).answer

@@ -18,7 +18,14 @@ from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.model.facets import FACETS, sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["MatchedPair", "MatchedPairs", "MetricOfPairs", "PairsAgainstPeople", "match_pairs", "pairs_against_people"]
+__all__ = [
+    "MatchedPair",
+    "MatchedPairs",
+    "MetricPairAgreement",
+    "PreferenceAgreement",
+    "match_pairs",
+    "measure_preference_agreement",
+]
 
 ABSENT = "-"
 
@@ -29,7 +36,7 @@ class MatchedPair(NamedTuple):
     Attributes:
         label: the preference.
         answers: the answers of the first and of the second system, in the run's order of systems.
-        preference: above 0 if the first one is preferred.
+        preference: in -1..1; above 0 if people prefer the first answer.
     """
 
     label: PairLabel
@@ -47,9 +54,9 @@ class MatchedPairs:
     """People's preferences, matched to the answers of a run.
 
     Attributes:
-        pairs: those with two answers.
-        blank: those that are not filled in.
-        unmatched: reason -> those without two answers.
+        pairs: the preferences with two answers.
+        blank: the preferences that are not filled in.
+        unmatched: reason -> the preferences without two answers.
     """
 
     pairs: tuple[MatchedPair, ...]
@@ -58,14 +65,14 @@ class MatchedPairs:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricOfPairs:
+class MetricPairAgreement:
     """How far a metric prefers what people prefer.
 
     Attributes:
-        metric: its name.
-        higher_is_better: its direction; if False, the lower score is the better answer.
-        whole: over all pairs with two scores.
-        slices: value of the slicing facet, or pair of systems -> the same over its pairs.
+        metric: name of the metric.
+        higher_is_better: direction of the metric; if False, the lower score is the better answer.
+        whole: agreement over all pairs with two scores.
+        slices: value of the slicing facet, or pair of systems -> agreement over its pairs.
         unscored: reason -> number of pairs without two scores.
     """
 
@@ -77,27 +84,27 @@ class MetricOfPairs:
 
 
 @dataclass(frozen=True, slots=True)
-class PairsAgainstPeople:
+class PreferenceAgreement:
     """How the metrics of a run agree with people's preferences.
 
     Attributes:
         matched: the preferences, matched to the run's answers.
-        metrics: one for each metric, in the requested order.
+        metrics: agreement of each metric, in the requested order.
         by: the facet of the slices; "systems" for pairs of systems, "" for none.
         people: (alpha among people, number of pairs with at least two preferences); None if no pair has two.
     """
 
     matched: MatchedPairs
-    metrics: tuple[MetricOfPairs, ...]
+    metrics: tuple[MetricPairAgreement, ...]
     by: str
     people: tuple[float | None, int] | None
 
 
 def match_pairs(labels: Sequence[PairLabel], outcomes: Sequence[Outcome]) -> MatchedPairs:
-    """Match preferences with the answers of a run; each side as `matched` does for labels of single answers."""
+    """Match preferences with the answers of a run; `matched` matches each of the two answers like a label's."""
     filled = [label for label in labels if label.preference is not None]
-    sides = [_side(filled, side, outcomes) for side in (0, 1)]
-    place = {system: at for at, system in enumerate(dict.fromkeys(outcome.system for outcome in outcomes))}
+    sides = [_answers_of_side(filled, side, outcomes) for side in (0, 1)]
+    order = {system: at for at, system in enumerate(dict.fromkeys(outcome.system for outcome in outcomes))}
     pairs: list[MatchedPair] = []
     unmatched: dict[str, list[PairLabel]] = {}
     for at, label in enumerate(filled):
@@ -106,27 +113,28 @@ def match_pairs(labels: Sequence[PairLabel], outcomes: Sequence[Outcome]) -> Mat
             unmatched.setdefault(one if isinstance(one, str) else str(other), []).append(label)
             continue
         preference = label.preference or 0.0
-        if place[label.systems[0]] > place[label.systems[1]]:
+        if order[label.systems[0]] > order[label.systems[1]]:
             one, other, preference = other, one, -preference
         pairs.append(MatchedPair(label, (one, other), preference))
     blank = tuple(label for label in labels if label.preference is None)
     return MatchedPairs(tuple(pairs), blank, {why: tuple(each) for why, each in unmatched.items()})
 
 
-def pairs_against_people(
+def measure_preference_agreement(
     matches: MatchedPairs,
     outcomes: Sequence[Outcome],
     metrics: Sequence[str],
     infos: Mapping[str, MetricInfo],
     *,
     by: str = "",
-) -> PairsAgainstPeople:
+) -> PreferenceAgreement:
     """Measure how far metrics prefer what people prefer.
 
     Args:
         matches: the preferences, matched to the outcomes; at least one.
         outcomes: the outcomes of the run.
-        metrics: which metrics to measure; empty for those of the preferences, or all answer metrics.
+        metrics: which metrics to measure. Empty for those that the preferences name, or for all answer metrics if a
+            preference names none.
         infos: metric -> its metadata.
         by: a facet to slice by; "" slices by the pair of systems if there are several.
 
@@ -143,31 +151,35 @@ def pairs_against_people(
         raise UnknownNameError("facet", by, facets, "--by")
     several = len({pair.systems for pair in matches.pairs}) > 1
     names = list(metrics) or _metrics(matches.pairs, computed, infos)
-    found = [_measured(name, infos.get(name, MetricInfo()), matches.pairs, by, several=several) for name in names]
-    if not any(each.whole.agreement.n for each in found):
-        reasons = sum((Counter(each.unscored) for each in found), Counter[str]())
+    agreements = [
+        _agreement_of(name, infos.get(name, MetricInfo()), matches.pairs, by, several=several) for name in names
+    ]
+    if not any(each.whole.agreement.n for each in agreements):
+        reasons = sum((Counter(each.unscored) for each in agreements), Counter[str]())
         why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common()) or "no preference is of this metric"
         raise SettingError(f"no pair has two scores ({why}); name another metric with --metric, or another run")
-    return PairsAgainstPeople(matches, tuple(found), by or "systems" * several, _among_people(matches.pairs))
+    return PreferenceAgreement(
+        matches, tuple(agreements), by or "systems" * several, _alpha_among_people(matches.pairs)
+    )
 
 
-def _side(labels: Sequence[PairLabel], side: int, outcomes: Sequence[Outcome]) -> dict[int, Labelled | str]:
-    """Return index of a preference -> its answer on one side, or why it has none."""
+def _answers_of_side(labels: Sequence[PairLabel], side: int, outcomes: Sequence[Outcome]) -> dict[int, Labelled | str]:
+    """Return index of a preference -> its answer of the first (0) or second (1) system, or why it has none."""
     as_labels = [
         Label(each.id, 1.0, system=each.systems[side], answer=each.answers[side], metric=each.metric, where=str(at))
         for at, each in enumerate(labels)
     ]
     matches = matched(as_labels, outcomes)
-    found: dict[int, Labelled | str] = {}
+    answers: dict[int, Labelled | str] = {}
     for why, unmatched in matches.unmatched.items():
-        found.update((int(label.where), why) for label in unmatched)
+        answers.update((int(label.where), why) for label in unmatched)
     for answer in matches.answers:
-        found.update((int(label.where), Labelled(answer.outcomes, (label,))) for label in answer.labels)
-    return found
+        answers.update((int(label.where), Labelled(answer.outcomes, (label,))) for label in answer.labels)
+    return answers
 
 
 def _metrics(pairs: Iterable[MatchedPair], computed: Iterable[str], infos: Mapping[str, MetricInfo]) -> list[str]:
-    """Return the metrics of the preferences, in the run's order; all answer metrics if one names no metric."""
+    """Return the metrics that preferences name, in the run's order, or all answer metrics if one names none."""
     wanted = {pair.label.metric for pair in pairs}
     return [
         name
@@ -176,7 +188,9 @@ def _metrics(pairs: Iterable[MatchedPair], computed: Iterable[str], infos: Mappi
     ]
 
 
-def _measured(metric: str, info: MetricInfo, pairs: Iterable[MatchedPair], by: str, *, several: bool) -> MetricOfPairs:
+def _agreement_of(
+    metric: str, info: MetricInfo, pairs: Iterable[MatchedPair], by: str, *, several: bool
+) -> MetricPairAgreement:
     unscored: Counter[str] = Counter()
     valued: list[tuple[MatchedPair, Scored, Scored]] = []
     for pair in pairs:
@@ -187,20 +201,23 @@ def _measured(metric: str, info: MetricInfo, pairs: Iterable[MatchedPair], by: s
             else:
                 unscored[next(iter(reasons))] += 1
     groups: dict[str, list[PairRating]] = {}
-    every: list[PairRating] = []
+    ratings: list[PairRating] = []
     units = units_of_answers([one for _, one, _ in valued])
     for (pair, one, other), unit in zip(valued, units, strict=True):
         difference = one.judged - other.judged
-        every.append(
+        ratings.append(
             PairRating(one.outcome.case_id, pair.preference, difference if info.higher_is_better else -difference, unit)
         )
         name = one.outcome.facets.get(by, ABSENT) if by else " - ".join(pair.systems)
-        groups.setdefault(name, []).append(every[-1])
+        groups.setdefault(name, []).append(ratings[-1])
     slices = {name: pair_agreement(groups[name]) for name in sorted(groups, key=sort_key)} if by or several else {}
-    return MetricOfPairs(metric, info.higher_is_better, pair_agreement(every), slices, dict(unscored.most_common()))
+    return MetricPairAgreement(
+        metric, info.higher_is_better, pair_agreement(ratings), slices, dict(unscored.most_common())
+    )
 
 
-def _among_people(pairs: Iterable[MatchedPair]) -> tuple[float | None, int] | None:
+def _alpha_among_people(pairs: Iterable[MatchedPair]) -> tuple[float | None, int] | None:
+    """Return (alpha, number of pairs with at least two preferences of a metric); None if no pair has two."""
     groups: dict[object, list[float]] = {}
     for pair in pairs:
         key = tuple(answer.outcomes[0].nodeid for answer in pair.answers), pair.label.metric

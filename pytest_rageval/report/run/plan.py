@@ -1,6 +1,6 @@
-"""The plan of a session: what a report needs and the outcomes do not contain.
+"""The plan of a session: the data that a report needs in addition to the outcomes.
 
-The process that collects the tests makes the plan; it crosses to the reporting process as one string.
+The process that collects the tests makes the plan and sends it to the reporting process as one string.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.storage import ALWAYS, Bounds, stored
 
-__all__ = ["DIGEST", "TO_AGREE", "Plan", "Shard", "TestbedPlan", "Unseen"]
+__all__ = ["DIGEST", "SHARED_IDENTITY", "Plan", "Shard", "TestbedPlan", "UnseenSystems"]
 
 DIGEST = "sha256:"
 """Prefix of an identity value that is a digest, because the value itself is long or private."""
 
-TO_AGREE = ("settings", "systems")
-"""Kinds of a plan's identity that all shards of a session must share, in addition to data and versions."""
+SHARED_IDENTITY = ("settings", "systems")
+"""Kinds of `Plan.identity` that all shards of a session must share, in addition to data and versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class TestbedPlan:
         name: its short name.
         metrics: the metrics of its cases, the primary one first.
         gates: its gates, as text.
-        generated: number of cases of its datasets, before any deselection.
+        generated: number of cases of its datasets, before pytest deselects any.
         asserts: whether its body may fail a case on its own.
         notes: sentences that the summary prints as warnings (short pools).
-        labelled: whether its dataset contains the answers. Such a testbed measures judges, not systems under test, and
-            matrices and session gates of the systems leave it out.
+        labelled: whether its dataset contains the answers. Such a testbed measures judges, not systems under test;
+            matrices and session gates leave it out.
         settings: the settings of its cases, by the names of ``rag_case``.
-        cluster: the facet whose value its dependent cases share.
+        cluster: the facet whose value dependent cases share, such as ``dialogue``.
         where: ``file:line`` of its marker or table, relative to the rootdir; "" if unknown.
         left_out: number of its cases that the session deselected.
     """
@@ -75,11 +75,11 @@ class Shard:
     """One shard of a session: its share of the cases.
 
     Attributes:
-        number: which share it is, from 1.
+        number: number of the shard, from 1.
         of: number of shards.
         cases: number of cases of all shards together.
         selection: a digest of these cases.
-        places: place in data order of each case of this shard, in plan order; None for an outcome that was not
+        places: position of each case of this shard among all cases in data order; None for an outcome that was not
             planned.
     """
 
@@ -94,14 +94,15 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class UnseenSystems:
     """Systems whose model calls a budget or a gate on cost may not see.
 
     Attributes:
         systems: system -> its name or fixture in the user's words.
-        budget: whether a budget bounds the session.
-        notes: the warnings of them at the end of the session; the plan's notes include them.
-        direct: the systems that may ask models directly, in the same form: ``rag_record_http`` may name other hosts.
+        budget: whether a budget limits the session.
+        notes: warnings about these systems at the end of the session; the plan's notes include them.
+        direct: the same for systems that may ask models directly, perhaps at hosts that ``rag_record_http`` does not
+            name.
     """
 
     systems: Mapping[str, str] = field(default_factory=dict)
@@ -115,7 +116,7 @@ class Plan:
     """The testbeds and the selected cases of a session.
 
     Attributes:
-        testbeds: by node id, in collection order.
+        testbeds: node id -> testbed, in collection order.
         cases: node id -> (case id, testbed's node id, system, index into ``facets``), in data order.
         facets: the distinct facet mappings.
         metrics: metric -> its properties.
@@ -126,23 +127,24 @@ class Plan:
         unselected: number of cases of the testbeds that run on no shard.
         shard: the share of the cases that the session runs; None if it runs all.
         labels: people's labels of answers, which measure the judges.
-        least_kappas: judge, or "" for all others -> the smallest kappa with people that lets its scores count.
-        max_bias: the largest difference from people's mean that a judge may have for a system.
-        part: why the run has not all cases of its testbeds, or "".
-        narrowed: whether paths were given, so that testbeds of the project may be missing.
-        alpha: accepted rate of false alarms of a comparison with the baseline.
+        least_kappas: judge, or "" for all others -> smallest kappa with people at which its scores count.
+        max_bias: largest allowed difference between a judge's mean and people's mean for a system.
+        part: why the run lacks cases of its testbeds; "" if it has all.
+        narrowed: whether paths on the command line narrow the run; testbeds of the project may then be missing.
+        alpha: accepted rate of false alarms in the comparison with the baseline, in 0..1.
         inconclusive: what an inconclusive drop does: ``pass``, ``warn`` or ``fail``.
         alpha_per: what alpha applies to: ``session``, all baseline gates together, or ``gate``, each alone.
         updates: whether the run becomes the baseline; baseline gates then have nothing to compare with.
         identity: the settings and data that decide the scores, see `Head`.
-        passages: id of each judged passage -> digest of its text, if the corpus has it.
-        min_compared: smallest share of a gate's cases that must be compared with the baseline, or scored; None,
+        passages: id of each judged passage that the corpus has -> digest of its text.
+        min_compared: smallest share of a gate's cases that must be scored, or compared if it is a baseline gate; None,
             in results of an older version, for no limit.
         deselected: baseline cases that the session left out, as indexes into the baseline.
-        partial: node id of a gate with a fixed bound -> which part of its cases is selected, if not all are.
+        partial: node id of a gate with a fixed bound -> the selected part of its cases, if not all are selected.
         partial_gates: what happens to these gates: ``skip``, ``decide`` or ``fail``.
-        unseen: systems with model calls that may not be seen.
-        default_system: the built-in system that answers because no fixture and no option names one; "" if none does.
+        unseen: systems whose model calls may not be seen.
+        default_system: the built-in system that answers because no fixture and no option names a system; "" if one is
+            named.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -170,7 +172,7 @@ class Plan:
     deselected: tuple[int, ...] = ()
     partial: Mapping[str, SelectedPart] = field(default_factory=dict)
     partial_gates: PartPolicy = "skip"
-    unseen: Unseen = field(default_factory=Unseen)
+    unseen: UnseenSystems = field(default_factory=UnseenSystems)
     default_system: str = ""
 
     def dumps(self) -> str:
@@ -184,20 +186,20 @@ class Plan:
         return plan
 
     @property
-    def apart(self) -> set[str]:
-        """Testbeds of labelled answers, if there are others too: they measure judges, not systems under test."""
+    def judge_testbeds(self) -> set[str]:
+        """Testbeds of labelled answers, which only measure judges; empty if the session has no other testbed."""
         labelled = {nodeid for nodeid, testbed in self.testbeds.items() if testbed.labelled}
         return labelled if labelled < self.testbeds.keys() else set()
 
     @property
-    def unweighed(self) -> set[str]:
+    def metrics_needing_trust(self) -> set[str]:
         """The metrics whose scores only count if their judge agrees with people."""
         least = self.least_kappas
-        judged = [(name, info.judge) for name, info in self.metrics.items() if least and info.judge]
-        return {name for name, judge in judged if judge in least or "" in least}
+        judges = [(name, info.judge) for name, info in self.metrics.items() if least and info.judge]
+        return {name for name, judge in judges if judge in least or "" in least}
 
     def facets_of(self, nodeid: str) -> Mapping[str, str] | None:
-        """Return the facets of a planned case, the same object for all cases with these; None if it is unknown."""
+        """Return the facets of a planned case; None if unknown. Cases with equal facets share one object."""
         planned = self.cases.get(nodeid)
         return None if planned is None or planned[3] >= len(self.facets) else self.facets[planned[3]]
 
@@ -214,7 +216,7 @@ class Plan:
         same = testbed is None or testbed.cluster == outcome.cluster
         return outcome if same or testbed is None else replace(outcome, cluster=testbed.cluster)
 
-    def lost(self, nodeid: str, error: str) -> Outcome | None:
+    def crash_outcome(self, nodeid: str, error: str) -> Outcome | None:
         """Return the error outcome of a planned case whose process died; None if the node is not a case."""
         if nodeid not in self.cases:
             return None

@@ -25,21 +25,21 @@ __all__ = ["PairOfSystems", "Preferences", "pairs_of_answers", "preferences_of"]
 
 @dataclass(frozen=True, slots=True)
 class PairOfSystems:
-    """What a judge prefers between two systems.
+    """How often a judge prefers each of two systems.
 
     Attributes:
-        contrast: the duels of the two, with the paired test.
-        tied: pairs of answers without a winner.
-        same: those of them with equal answers, which the judge was not asked about.
-        order: those of them whose two orders disagreed in some vote: the order decided.
-        share: share of pairs that the first system won, a tie is half, in 0..1.
+        contrast: the duels of the two systems, with the paired test.
+        tied: number of pairs of answers without a winner.
+        same_answer: number of pairs with equal answers, which are ties without asking the judge.
+        order_decided: number of pairs with a vote that named another winner when the answers swapped places.
+        share: share of pairs that the first system won, in 0..1; a tie counts half.
         unscored: reason -> number of pairs of answers without a verdict.
     """
 
     contrast: Contrast
     tied: int
-    same: int
-    order: int
+    same_answer: int
+    order_decided: int
     share: Mean
     unscored: Mapping[str, int]
 
@@ -49,20 +49,20 @@ class Preferences:
     """A judge's preferences between the systems of a run.
 
     Attributes:
-        judge: its name.
+        judge: name of the judge.
         models: the models that judged.
-        pairs: one for each pair of systems.
-        order: share of the judge's votes whose two orders disagree.
-        first: share of the verdicts that name the answer shown first, a tie is half; without bias 0.5.
-        leaderboard: the systems by their ratings.
+        pairs: the result for each pair of systems.
+        order_decided: share of votes that named another winner when the answers swapped places.
+        first_shown: share of verdicts that name the answer shown first; a tie counts half. Without bias it is 0.5.
+        leaderboard: the systems, the best rating first.
         left_out: reason -> number of pairs that lack an answer.
     """
 
     judge: str
     models: tuple[str, ...]
     pairs: tuple[PairOfSystems, ...]
-    order: Mean
-    first: Mean
+    order_decided: Mean
+    first_shown: Mean
     leaderboard: Leaderboard
     left_out: Mapping[str, int]
 
@@ -70,11 +70,11 @@ class Preferences:
 def pairs_of_answers(
     outcomes: Sequence[Outcome], instances: Mapping[str, Any]
 ) -> tuple[list[PairOfAnswers], Counter[str]]:
-    """Return the pairs of answers of all pairs of systems, case by case, and why other pairs lack an answer.
+    """Return the pairs of answers to each case, for all pairs of systems, and why other pairs lack an answer.
 
     Args:
-        outcomes: the outcomes of the systems, each case with its repeats.
-        instances: the instances of the results.json.
+        outcomes: the outcomes of the systems, with all repeats of a case.
+        instances: case id -> encoded instance, from the results.json.
 
     Raises:
         SettingError: fewer than two systems answered, or the results have no texts.
@@ -86,18 +86,18 @@ def pairs_of_answers(
         raise SettingError(f"the run has one system ({only}); run several, or name several runs")
     for outcome in outcomes:
         cases.setdefault((key_of(outcome), outcome.facets.get(REPEAT)), {})[outcome.system] = outcome
-    found: list[tuple[Outcome, Outcome]] = []
+    outcome_pairs: list[tuple[Outcome, Outcome]] = []
     left_out: Counter[str] = Counter()
     for by_system in cases.values():
         for one, other in combinations(systems, 2):
             both = by_system.get(one), by_system.get(other)
             if both[0] is None or both[1] is None:
                 left_out["one system did not run on the case"] += 1
-            elif why := next((why for each in both if each is not None and (why := _lacking(each))), None):
+            elif why := next((why for each in both if each is not None and (why := _why_no_answer(each))), None):
                 left_out[why] += 1
             else:
-                found.append((both[0], both[1]))
-    units = units_of_outcomes([replace(one, system="") for one, _ in found])
+                outcome_pairs.append((both[0], both[1]))
+    units = units_of_outcomes([replace(one, system="") for one, _ in outcome_pairs])
     pairs = [
         PairOfAnswers(
             f"{one.nodeid} - {other.nodeid}",
@@ -106,7 +106,7 @@ def pairs_of_answers(
             (one.system, other.system),
             (sample_of(one, instances), sample_of(other, instances)),
         )
-        for (one, other), unit in zip(found, units.names, strict=True)
+        for (one, other), unit in zip(outcome_pairs, units.names, strict=True)
     ]
     return pairs, left_out
 
@@ -114,18 +114,25 @@ def pairs_of_answers(
 def preferences_of(
     judge: str, models: Sequence[str], judged: Sequence[JudgedPair], left_out: Mapping[str, int], alpha: float
 ) -> Preferences:
-    """Return what a judge prefers.
+    """Count the preferences of a judge.
+
+    Args:
+        judge: name of the judge.
+        models: the models that judged.
+        judged: the pairs of answers with their verdicts.
+        left_out: reason -> number of pairs that lack an answer.
+        alpha: the level of the paired tests.
 
     Raises:
         SettingError: there is no pair, or the judge gave no verdict.
     """
-    asked = [each for each in judged if not each.pair.same]
+    differing = [each for each in judged if not each.pair.same]
     if not judged:
         raise SettingError("no pair of answers was judged: no case has two answers; name other runs")
-    if asked and all(each.value is None for each in asked):
-        kind, n = Counter((each.problem or "").partition(":")[0] for each in asked).most_common(1)[0]
-        why = next(each.problem for each in asked if each.problem and each.problem.startswith(kind))
-        raise SettingError(f"no pair of answers was judged: {n} of {len(asked)} pairs: {why.splitlines()[0]}")
+    if differing and all(each.value is None for each in differing):
+        kind, n = Counter((each.problem or "").partition(":")[0] for each in differing).most_common(1)[0]
+        why = next(each.problem for each in differing if each.problem and each.problem.startswith(kind))
+        raise SettingError(f"no pair of answers was judged: {n} of {len(differing)} pairs: {why.splitlines()[0]}")
     groups: dict[tuple[str, str], list[JudgedPair]] = {}
     for each in judged:
         groups.setdefault(each.pair.systems, []).append(each)
@@ -137,14 +144,14 @@ def preferences_of(
         judge=judge,
         models=tuple(models),
         pairs=tuple(map(_pair, contrasts, groups.values())),
-        order=_mean([(unit, float(not orders.agree)) for unit, orders in votes], binary=True),
-        first=_mean([(unit, orders.for_first_shown or 0.0) for unit, orders in votes], binary=False),
+        order_decided=_mean([(unit, float(not orders.agree)) for unit, orders in votes], binary=True),
+        first_shown=_mean([(unit, orders.for_first_shown or 0.0) for unit, orders in votes], binary=False),
         leaderboard=leaderboard_of_duels(duels, systems, judge, alpha),
         left_out=dict(left_out),
     )
 
 
-def _lacking(outcome: Outcome) -> str | None:
+def _why_no_answer(outcome: Outcome) -> str | None:
     """Return why an outcome has no answer to compare; None if it has one."""
     if outcome.status != "scored" or outcome.answer is None:
         return "an error has no answer" if outcome.status == "error" else f"a case is {outcome.status}"
@@ -157,8 +164,8 @@ def _pair(contrast: Contrast, judged: Sequence[JudgedPair]) -> PairOfSystems:
     return PairOfSystems(
         contrast=contrast,
         tied=contrast.n - contrast.won - contrast.lost,
-        same=sum(each.pair.same for each in judged),
-        order=sum(
+        same_answer=sum(each.pair.same for each in judged),
+        order_decided=sum(
             any(vote.orders.problem is None and not vote.orders.agree for vote in each.votes)
             for each in judged
             if each.value is not None

@@ -30,10 +30,10 @@ from pytest_rageval.report.run import summary_data
 from pytest_rageval.report.run.gate_results import NamedGate, evaluate
 from pytest_rageval.report.run.json_text import JsonText, from_json, to_json
 from pytest_rageval.report.run.judge_validation import validate_judges
-from pytest_rageval.report.run.old_answers import OldAnswers, Source, old_answers, with_old_answers
+from pytest_rageval.report.run.old_answers import AnswerSource, OldAnswers, find_old_answers, with_old_answers
 from pytest_rageval.report.run.plan import Plan
-from pytest_rageval.report.run.snapshots import against, of_testbeds, reduced, snapshot_of_outcomes
-from pytest_rageval.report.run.summary_data import Correlated, MatrixChoice
+from pytest_rageval.report.run.snapshots import baseline_for_gates, reindex_cases, select_testbeds, snapshot_of_outcomes
+from pytest_rageval.report.run.summary_data import MatrixChoice, MetricCorrelation
 
 __all__ = ["Run"]
 
@@ -44,32 +44,33 @@ _Draw = Callable[[Plan, Sequence[Outcome], MatrixChoice], list[Matrix]]
 
 @dataclass(slots=True)
 class Run:
-    """All data of a report. Outcomes are keyed by node id: the last run of a case counts.
+    """All data of a report. If a case runs several times, its last outcome counts.
 
     Attributes:
         started: when the session began, with its time zone.
         plan: the session's plan.
         outcomes: node id -> outcome.
-        records: node id -> the outcome as results.json has it.
-        instances: case id -> the instance as results.json has it.
-        gates: the gates' results, after their evaluation.
+        records: node id -> the outcome as encoded in results.json.
+        instances: case id -> the instance as encoded in results.json.
+        gates: the gates' results; empty until `evaluate_gates`.
         interrupted: whether the user stopped the session.
-        unclaimed: model calls that belong to no outcome, such as look-ahead calls for cases that never ran.
-        trusts: agreement of judges with people, for judges with a minimum.
+        unclaimed: sum of the model calls that belong to no outcome, such as look-ahead calls for cases that never ran.
+        trusts: agreement of judges with people, for judges with a required agreement.
         biases: differences of judges from people, by system; empty without labels.
-        local_uses: what local judges decided and passed on.
-        retrievers: facts that the session's retrievers report of themselves.
-        versions: versions other than those of packages that decided scores: the embedding model and its revision.
+        local_uses: number of answers that each local judge decided or passed on.
+        retrievers: facts that the session's retrievers report, such as the size of the index.
+        versions: versions that decided scores, other than those of packages: the embedding model and its revision.
         settings: the settings that decided answers and scores.
-        measured: stages of systems and queries of retrievers of a stored run, whose outcomes may lack them.
+        stored_times: stages of systems and queries of retrievers in a run read from results.json, whose outcomes may
+            lack them; None in a session.
         baseline: the run to compare with, or None.
-        source: the answers of the run to compare with; a run read from results.json has them in its outcomes.
+        source: the answers of the run to compare with; empty in a run read from results.json, whose outcomes have them.
         failed: node ids of the failed tests, sorted, without gates.
         exitstatus: pytest's exit status.
-        taken_over: what the summary reports of cases from a resumed run, or "".
-        resumed: the resumed run as results.json has it: its name and the cases taken over.
-        mixed: files of the user's own code that changed after the resumed cases ended.
-        texts: False leaves every text of the data and the answers out of the reports.
+        resumed_note: sentence of the summary on the cases taken over from a resumed run; "" if none were.
+        resumed: name of the resumed run and the cases taken over, as encoded in results.json.
+        changed_code: files of the user's own code that changed after the resumed cases ended.
+        texts: whether the reports contain texts of the data and the answers.
     """
 
     started: datetime
@@ -86,14 +87,14 @@ class Run:
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
-    measured: tuple[list[Stage], dict[str, Stage]] | None = None
+    stored_times: tuple[list[Stage], dict[str, Stage]] | None = None
     baseline: Snapshot | None = None
-    source: Source = field(default_factory=Source)
+    source: AnswerSource = field(default_factory=AnswerSource)
     failed: tuple[str, ...] = ()
     exitstatus: int = 0
-    taken_over: str = ""
+    resumed_note: str = ""
     resumed: Mapping[str, Any] = field(default_factory=dict)
-    mixed: tuple[str, ...] = ()
+    changed_code: tuple[str, ...] = ()
     texts: bool = True
     _comparisons: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
     _ordered: tuple[dict[str, Outcome], list[Outcome]] | None = field(default=None, init=False, repr=False)
@@ -103,7 +104,7 @@ class Run:
     def take(
         self, encoded: dict[str, Any], instance: JsonText | dict[str, Any] | None, text: str | None = None
     ) -> dict[str, Any]:
-        """Store an encoded outcome, with its instance if it comes with one; return the outcome as it is reported.
+        """Store an encoded outcome and its instance, if given; return the outcome as the reports have it.
 
         Model calls of an earlier attempt of the same case become unclaimed. ``text`` is the outcome as JSON, if known.
         """
@@ -126,38 +127,38 @@ class Run:
 
     def ordered(self) -> list[Outcome]:
         """Return the outcomes in data order."""
-        of, known = self._ordered or (None, [])
-        if of is not self.outcomes or len(known) != len(self.outcomes):
+        outcomes, known = self._ordered or (None, [])
+        if outcomes is not self.outcomes or len(known) != len(self.outcomes):
             known = self.plan.in_order(self.outcomes)
             self._ordered = self.outcomes, known
         return list(known)
 
     def originals(self) -> list[Outcome]:
-        """Return the outcomes of cases as their datasets have them, in data order: all but variants."""
+        """Return the outcomes of original cases, without variants, in data order."""
         return originals(self.ordered())
 
     def of_systems(self, *, variants: bool = False) -> list[Outcome]:
-        """Return the originals of systems under test, in data order, or their variants too.
+        """Return the outcomes of original cases and, if requested, of variants, in data order.
 
         Testbeds that only measure judges are left out.
         """
-        apart = self.plan.apart
+        judge_testbeds = self.plan.judge_testbeds
         outcomes = self.ordered() if variants else self.originals()
-        return [outcome for outcome in outcomes if outcome.testbed not in apart]
+        return [outcome for outcome in outcomes if outcome.testbed not in judge_testbeds]
 
     def unfinished(self) -> Counter[str]:
         """Return testbed -> number of selected cases without an outcome."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
 
     def ran_all(self) -> bool:
-        """Return whether every case of its testbeds ran: a case that is missing then was removed, not skipped."""
+        """Return whether every case of its testbeds ran; a baseline case that the run lacks was then removed."""
         skipped = any(outcome.status == "skipped" for outcome in self.outcomes.values())
         return not (self.plan.part or self.interrupted or skipped or self.unfinished())
 
     def weigh_judges(self) -> None:
-        """Measure the judges by people's labels, see `validate_judges`.
+        """Compare the judges with people's labels, and withhold scores of untrusted ones; see `validate_judges`.
 
-        A shard has only part of the labelled answers; `rageval merge` weighs the judges instead.
+        A shard has only part of the labelled answers, so `rageval merge` does it for all shards.
         """
         if self.plan.shard is not None:
             return
@@ -166,27 +167,27 @@ class Run:
         self._rescore(validation.outcomes)
 
     def compare_variants(self) -> None:
-        """Score ``stable`` of each variant against its original, which may have run in another process."""
+        """Score ``stable`` of each variant against its original; the two may have run in different processes."""
         scores = stable_scores(list(self.outcomes.values()), self.primary)
         compared = ((self.outcomes[nodeid], score) for nodeid, score in scores.items())
         self._rescore([replace(each, scores={**each.scores, STABLE: score}) for each, score in compared])
 
     def add_old_answers(self) -> None:
-        """Add to each outcome its old answer, if that differs from the answer now; results.json then has it too."""
-        if (old := self.old) is not None and self.source.answers:
+        """Add the old answer to each outcome whose answer changed, so that results.json stores it."""
+        if (old := self.old_answers) is not None and self.source.answers:
             self._rescore(with_old_answers(self.outcomes.values(), old))
             self._computed["old"] = old
 
     @property
-    def old(self) -> OldAnswers | None:
+    def old_answers(self) -> OldAnswers | None:
         """The old answers of the cases; None without a baseline, or if reports contain no texts."""
-        earlier = self.earlier()
+        earlier = self.narrowed_baseline()
         if earlier is None or not self.texts:
             return None
-        return self.once("old", lambda run: old_answers(run.pairing(earlier), run.outcomes, run.source))
+        return self.once("old", lambda run: find_old_answers(run.pairing(earlier), run.outcomes, run.source))
 
     def pairing(self, earlier: Snapshot) -> Pairing:
-        """Return the run's cases with those of its baseline, which do not depend on the cells of a comparison."""
+        """Return the pairs of the same case in a baseline and in the run; a known comparison already has them."""
         known = next(iter(self._comparisons.values()), None)
         return pair_up(earlier.cases, self.snapshot().cases) if known is None else known.pairing
 
@@ -197,8 +198,8 @@ class Run:
 
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, store the results, and return them."""
-        earlier = self.earlier()
-        comparison = None if earlier is None else self._against(earlier)
+        earlier = self.narrowed_baseline()
+        comparison = None if earlier is None else self._baseline_for_gates(earlier)
         self.gates = evaluate(
             self.plan, self.ordered(), self.unfinished(), comparison, self.biases, interrupted=self.interrupted
         )
@@ -207,21 +208,21 @@ class Run:
     def snapshot(self) -> Snapshot:
         """Return the run's measures for a comparison, without testbeds that only measure judges."""
         started = self.started.isoformat(timespec="seconds")
-        return snapshot_of_outcomes(self.plan, self.outcomes.values(), self.plan.apart, started)
+        return snapshot_of_outcomes(self.plan, self.outcomes.values(), self.plan.judge_testbeds, started)
 
-    def earlier(self) -> Snapshot | None:
+    def narrowed_baseline(self) -> Snapshot | None:
         """Return the baseline, reduced to the run's testbeds if paths narrowed the run; None without a baseline."""
         if self.baseline is None or not self.plan.narrowed:
             return self.baseline
-        return of_testbeds(self.baseline, self.plan.testbeds)
+        return select_testbeds(self.baseline, self.plan.testbeds)
 
     def deselected(self) -> tuple[int, ...]:
-        """Return the cases that the session left out, as indexes into `earlier`."""
-        return reduced(self.plan.deselected, self.baseline, self.earlier())
+        """Return the cases that the session deselected, as indexes into `narrowed_baseline`."""
+        return reindex_cases(self.plan.deselected, self.baseline, self.narrowed_baseline())
 
     def comparison(self, choice: MatrixChoice) -> Comparison | None:
-        """Return the comparison with the baseline, in cells by the chosen facets; a shard alone has none."""
-        earlier = self.earlier()
+        """Return the comparison with the baseline, with cells by the chosen facets; None for a shard."""
+        earlier = self.narrowed_baseline()
         if earlier is not None and self.plan.shard is None and choice not in self._comparisons:
             axes = choice.rows, choice.cols
             whole, alpha = self.ran_all(), self.plan.alpha
@@ -235,7 +236,7 @@ class Run:
         return self._draw(summary_data.matrices, choice)
 
     def differences(self, choice: MatrixChoice) -> list[Matrix]:
-        """Return how each further system differs from the first, case by case."""
+        """Return matrices of the differences of each further system from the first, case by case."""
         return self._draw(summary_data.differences, choice)
 
     def gains(self, choice: MatrixChoice) -> list[Matrix]:
@@ -249,31 +250,31 @@ class Run:
     def times(self) -> tuple[list[Stage], dict[str, Stage]]:
         """Return the stages of each system, and the queries of each retriever by its name."""
         outcomes = self.ordered()
-        return self.measured or (stages_of(outcomes), queries_of(outcomes))
+        return self.stored_times or (stages_of(outcomes), queries_of(outcomes))
 
-    def correlations(self) -> list[Correlated]:
+    def correlations(self) -> list[MetricCorrelation]:
         """Return the correlations between retrieval metrics and answer metrics."""
         return self.once("correlations", lambda run: summary_data.correlations(run.plan, run.originals()))
 
     def once(self, name: str, compute: Callable[[Run], T]) -> T:
-        """Return what is computed from the run, computed once because several reports show it."""
+        """Return ``compute(run)``, computed once and cached as ``name``, because several reports show it."""
         if name not in self._computed:
             self._computed[name] = compute(self)
         value: T = self._computed[name]
         return value
 
     def calls(self) -> Calls:
-        """Return the model calls of the whole session; their usage is unknown if those of a system were not seen."""
+        """Return the sum of all model calls; its usage is unknown if the calls of a system were not seen."""
         total, direct = calls_of(self.ordered(), self.unclaimed), self.plan.unseen.direct
         is_unknown = not total.cost_usd and any(
             is_unmeasured(each) for each in self.outcomes.values() if each.system in direct
         )
         return total + UNMEASURED if is_unknown else total
 
-    def _against(self, earlier: Snapshot) -> Against:
-        """Return what baseline gates compare with."""
+    def _baseline_for_gates(self, earlier: Snapshot) -> Against:
+        """Return the baseline as the gates of the run need it."""
         skipped = [outcome for outcome in self.outcomes.values() if outcome.status == "skipped"]
-        return against(earlier, self.snapshot(), self.plan, self.deselected(), skipped)
+        return baseline_for_gates(earlier, self.snapshot(), self.plan, self.deselected(), skipped)
 
     def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
         """Return matrices, computed once because several reports show them."""
@@ -292,7 +293,7 @@ class Run:
         self._changed()
 
     def _changed(self) -> None:
-        """Drop what was computed from the outcomes."""
+        """Drop cached values, because the outcomes changed."""
         self._ordered = None
         self._computed.clear()
         self._matrices.clear()

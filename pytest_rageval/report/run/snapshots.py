@@ -1,4 +1,4 @@
-"""The measures of a run, in the form that comparisons take."""
+"""Turn a run into a snapshot: its measures in the form that comparisons need."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pytest_rageval.analysis.baseline.snapshot import MeasuredTestbed, Snapshot,
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan
 
-__all__ = ["against", "of_testbeds", "reduced", "snapshot_of_outcomes"]
+__all__ = ["baseline_for_gates", "reindex_cases", "select_testbeds", "snapshot_of_outcomes"]
 
 DEFAULT_SYSTEMS = frozenset({"extractive", "llm"})
 """The built-in systems that answer if no fixture and no option names one."""
 
 
-def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str], started: str) -> Snapshot:
+def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], judge_testbeds: set[str], started: str) -> Snapshot:
     """Return the measures of a run.
 
     Args:
         plan: the run's plan.
         outcomes: its outcomes.
-        apart: testbeds to leave out because they only measure judges.
-        started: when it began, in ISO 8601.
+        judge_testbeds: node ids of testbeds to leave out, because they only measure judges.
+        started: time of the start, in ISO 8601.
     """
     return Snapshot(
         run="",
@@ -36,52 +36,52 @@ def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str
         testbeds={
             nodeid: MeasuredTestbed(testbed.name, testbed.metrics, testbed.cluster)
             for nodeid, testbed in plan.testbeds.items()
-            if nodeid not in apart
+            if nodeid not in judge_testbeds
         },
-        cases=measured_of(outcome for outcome in outcomes if outcome.testbed not in apart),
+        cases=measured_of(outcome for outcome in outcomes if outcome.testbed not in judge_testbeds),
         passages=plan.passages,
     )
 
 
-def against(
+def baseline_for_gates(
     baseline: Snapshot, now: Snapshot, plan: Plan, deselected: Collection[int], skipped: Iterable[Outcome]
 ) -> Against:
-    """Return what the baseline gates of a run compare with.
+    """Return the baseline in the form that the gates of a run need.
 
     Args:
-        baseline: the baseline, reduced to testbeds that the run could have.
-        now: the run.
+        baseline: the baseline, without testbeds that the command line leaves out.
+        now: the measures of the run.
         plan: the run's plan.
-        deselected: the cases that the session left out, as indexes into ``baseline``.
+        deselected: the cases that the session deselected, as indexes into ``baseline``.
         skipped: the outcomes of skipped cases.
     """
     pairing = pair_up(baseline.cases, now.cases)
     names = {nodeid: testbed.name for nodeid, testbed in now.testbeds.items()}
     fates = None
     if plan.min_compared is not None:
-        by_name = _is_unnamed(plan, baseline)
+        by_name = _replaces_user_system(plan, baseline)
         cases = case_fates(baseline.cases, pairing, now.cases, deselected, skipped, by_name=by_name)
         fates = CaseFates(cases, names, plan.min_compared)
-    pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
+    pairs = {nodeid: pair for pair in pairing.pairs for nodeid in pair.after.nodes}
     return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, fates, plan.updates, plan.metrics)
 
 
-def _is_unnamed(plan: Plan, baseline: Snapshot) -> bool:
-    """Return whether a built-in system answers by default where the baseline has a system of the user's."""
+def _replaces_user_system(plan: Plan, baseline: Snapshot) -> bool:
+    """Return whether a built-in system answers by default, but the baseline has a system of the user's."""
     return bool(plan.default_system) and not {case.system for case in baseline.cases} <= DEFAULT_SYSTEMS
 
 
-def of_testbeds(snapshot: Snapshot, names: Collection[str]) -> Snapshot:
-    """Return a snapshot reduced to some testbeds."""
-    testbeds = {name: each for name, each in snapshot.testbeds.items() if name in names}
+def select_testbeds(snapshot: Snapshot, nodeids: Collection[str]) -> Snapshot:
+    """Return a snapshot with only the testbeds of these node ids."""
+    testbeds = {nodeid: testbed for nodeid, testbed in snapshot.testbeds.items() if nodeid in nodeids}
     return replace(snapshot, testbeds=testbeds, cases=tuple(c for c in snapshot.cases if c.testbed in testbeds))
 
 
-def reduced(cases: Collection[int], whole: Snapshot | None, part: Snapshot | None) -> tuple[int, ...]:
-    """Return the cases, indexes into a snapshot, as indexes into a part of it, without those that it lacks."""
+def reindex_cases(cases: Collection[int], whole: Snapshot | None, part: Snapshot | None) -> tuple[int, ...]:
+    """Convert indexes of cases in a snapshot into indexes in a part of it; leave out cases that the part lacks."""
     if whole is None or part is None or not cases:
         return ()
     places = {id(case): at for at, case in enumerate(part.cases)}
     chosen = set(cases)
-    left = (places.get(id(case)) for at, case in enumerate(whole.cases) if at in chosen)
-    return tuple(at for at in left if at is not None)
+    indexes = (places.get(id(case)) for at, case in enumerate(whole.cases) if at in chosen)
+    return tuple(index for index in indexes if index is not None)

@@ -1,4 +1,4 @@
-"""JSON texts of a run by key: in memory, or in a file, with only their places in memory."""
+"""Keep JSON texts of a run in memory, or in a file with only their offsets in memory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pytest_rageval.report.run.json_text import JsonText
 __all__ = ["StoredTexts", "list_of", "mapping_of"]
 
 _LENGTH_BITS = 40
-"""Bits of a place that hold the length of its text; the bits above them hold its offset."""
+"""Number of low bits of a place that hold the length of the text; the bits above hold its offset."""
 
 
 class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
-    """Texts that are set are in memory, until `move` names their place in a file that is only appended to.
+    """Key -> text. A new text is in memory until `move` names its place in the file.
 
     Args:
-        path: the file.
+        path: the file; other code only appends to it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -29,7 +29,7 @@ class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
         self._file = os.open(path, os.O_RDONLY)
 
     def move(self, key: str, offset: int, length: int) -> None:
-        """Drop a text from memory; it is at ``offset`` of the file, ``length`` bytes long."""
+        """Drop a text from memory; the file has it at byte ``offset``, ``length`` bytes long."""
         self._values[key] = offset << _LENGTH_BITS | length
 
     def close(self) -> None:

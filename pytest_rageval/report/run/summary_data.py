@@ -21,15 +21,15 @@ from pytest_rageval.model.storage import ALWAYS
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 
 __all__ = [
-    "Correlated",
     "MatrixChoice",
+    "MetricCorrelation",
     "correlations",
     "curves",
     "dialogues",
     "differences",
     "gains",
-    "groups",
     "matrices",
+    "outcomes_by_testbed",
     "repeats",
     "shows_correlations",
 ]
@@ -39,7 +39,10 @@ ERAG = "erag:"
 
 @dataclass(frozen=True, slots=True)
 class MatrixChoice:
-    """Which matrix to draw; None means the run's default. The metric may be a pseudo-metric."""
+    """The metric and the facets of rows and columns of a matrix; None means the run's default.
+
+    The metric may be a pseudo-metric, such as ``cost_usd``.
+    """
 
     metric: str | None = field(default=None, metadata=ALWAYS)
     rows: str | None = field(default=None, metadata=ALWAYS)
@@ -47,7 +50,7 @@ class MatrixChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Correlated:
+class MetricCorrelation:
     """The rank correlation of a retrieval metric with an answer metric, for one testbed and system."""
 
     testbed: str
@@ -60,21 +63,21 @@ class Correlated:
 def matrices(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
     """Return the chosen matrix for each system, or one for each primary metric if no metric is chosen.
 
-    One matrix has all systems if its rows and columns name the systems, such as workflow and model.
+    If rows or columns tell the systems apart, such as workflow and model, one matrix has all systems.
     """
     return [
         matrix
         for metric, group in _by_metric(plan, outcomes, choice.metric)
-        for matrix in _each_system(plan, metric, group, choice)
+        for matrix in _matrix_of_each_system(plan, metric, group, choice)
     ]
 
 
 def differences(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
-    """Return how each further system differs from the first, over the cases that both scored.
+    """Return matrices of the differences of each further system from the first, over the cases that both scored.
 
-    Pseudo-metrics have no differences, nor have matrices whose rows or columns are systems.
+    Pseudo-metrics have no differences; matrices whose rows or columns are systems have none either.
     """
-    drawn = []
+    differences_of_systems = []
     for metric, group in _by_metric(plan, outcomes, choice.metric):
         rows, cols = _axes(group, choice)
         if metric in PSEUDO_METRICS or {rows, cols}.intersection(OF_SYSTEMS):
@@ -82,8 +85,8 @@ def differences(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -
         first, *others = _systems(group)
         for other in others:
             both = [outcome for outcome in group if outcome.system in (first, other)]
-            drawn.append(matrix_of(metric, False, both, rows, cols, other, first))
-    return [matrix for matrix in drawn if matrix.total.n]
+            differences_of_systems.append(matrix_of(metric, False, both, rows, cols, other, first))
+    return [matrix for matrix in differences_of_systems if matrix.total.n]
 
 
 def gains(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
@@ -91,7 +94,7 @@ def gains(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list
     group = [o for o in outcomes if o.status != "skipped" and {WITH, WITHOUT} <= set(_metrics_of(plan, o))]
     if all(value_of(GAIN, outcome) is None for outcome in group):
         return []
-    return _each_system(plan, GAIN, group, choice)
+    return _matrix_of_each_system(plan, GAIN, group, choice)
 
 
 def curves(plan: Plan, outcomes: Sequence[Outcome]) -> list[tuple[str, str, str, list[Outcome]]]:
@@ -123,13 +126,13 @@ def dialogues(plan: Plan, outcomes: Sequence[Outcome]) -> list[Dialogues]:
     return [each for each in statistics if each is not None]
 
 
-def correlations(plan: Plan, outcomes: Sequence[Outcome]) -> list[Correlated]:
+def correlations(plan: Plan, outcomes: Sequence[Outcome]) -> list[MetricCorrelation]:
     """Return the correlation of each retrieval metric with each answer metric, by testbed and system.
 
-    The unit is the case, with the mean over its repeats; it counts if both metrics have a value. Intervals take a
-    moment to compute, so only testbeds whose correlations the summary shows have them.
+    Each case counts once, with the mean over its repeats, if both metrics have a value. Intervals take time to compute,
+    so only testbeds whose correlations the summary shows have them.
     """
-    pairs_of_metrics = []
+    metric_correlations = []
     for testbed, system, group in _by_system(plan, outcomes):
         infos = {name: plan.metrics.get(name, MetricInfo()) for name in testbed.metrics}
         of_retrieval = [name for name, info in infos.items() if info.of == "retrieval"]
@@ -138,11 +141,11 @@ def correlations(plan: Plan, outcomes: Sequence[Outcome]) -> list[Correlated]:
             continue
         cases = list(by_case(outcome for outcome in group if outcome.status == "scored").values())
         for retrieval, downstream in product(of_retrieval, of_answers):
-            pairs = _paired(cases, retrieval, downstream)
+            pairs = _value_pairs(cases, retrieval, downstream)
             one, other = [x for x, _ in pairs], [y for _, y in pairs]
             correlation = rank_correlation(one, other, intervals=shows_correlations(testbed))
-            pairs_of_metrics.append(Correlated(testbed.nodeid, system, retrieval, downstream, correlation))
-    return pairs_of_metrics
+            metric_correlations.append(MetricCorrelation(testbed.nodeid, system, retrieval, downstream, correlation))
+    return metric_correlations
 
 
 def shows_correlations(testbed: TestbedPlan) -> bool:
@@ -150,24 +153,24 @@ def shows_correlations(testbed: TestbedPlan) -> bool:
     return any(ERAG in metric for metric in testbed.metrics)
 
 
-def groups(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    """Return the outcomes of each testbed, by its node id."""
-    by_testbed: dict[str, list[Outcome]] = {}
+def outcomes_by_testbed(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+    """Return node id of each testbed -> its outcomes."""
+    groups: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        by_testbed.setdefault(outcome.testbed, []).append(outcome)
-    return by_testbed
+        groups.setdefault(outcome.testbed, []).append(outcome)
+    return groups
 
 
 def _by_system(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[tuple[TestbedPlan, str, list[Outcome]]]:
     """Yield (testbed, system, outcomes) in the plan's order, systems sorted."""
-    by_testbed = groups(outcomes)
+    by_testbed = outcomes_by_testbed(outcomes)
     for nodeid, testbed in plan.testbeds.items():
-        mine = by_testbed.get(nodeid, [])
-        for system in sorted({outcome.system for outcome in mine}):
-            yield testbed, system, [outcome for outcome in mine if outcome.system == system]
+        group = by_testbed.get(nodeid, [])
+        for system in sorted({outcome.system for outcome in group}):
+            yield testbed, system, [outcome for outcome in group if outcome.system == system]
 
 
-def _paired(cases: Sequence[Sequence[Outcome]], one: str, other: str) -> list[tuple[float, float]]:
+def _value_pairs(cases: Sequence[Sequence[Outcome]], one: str, other: str) -> list[tuple[float, float]]:
     """Return the two values of each case that has both."""
     pairs = []
     for runs in cases:
@@ -180,21 +183,23 @@ def _paired(cases: Sequence[Sequence[Outcome]], one: str, other: str) -> list[tu
     return pairs
 
 
-def _each_system(plan: Plan, metric: str, group: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
+def _matrix_of_each_system(plan: Plan, metric: str, group: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
     rows, cols = _axes(group, choice)
     info = plan.metrics.get(metric, MetricInfo())
     systems = _systems(group)
-    drawn = []
-    if len(systems) > 1 and _tells_systems_apart(group, rows, cols):
+    system_matrices = []
+    if len(systems) > 1 and _has_one_system_per_cell(group, rows, cols):
         return [matrix_of(metric, info.binary, group, rows, cols)]
     for system in systems:
-        mine = [outcome for outcome in group if outcome.system == system]
-        drawn.append(matrix_of(metric, info.binary, mine, rows, cols, system if len(systems) > 1 else ""))
-    return drawn
+        of_system = [outcome for outcome in group if outcome.system == system]
+        system_matrices.append(
+            matrix_of(metric, info.binary, of_system, rows, cols, system if len(systems) > 1 else "")
+        )
+    return system_matrices
 
 
-def _tells_systems_apart(group: Sequence[Outcome], rows: str, cols: str) -> bool:
-    """Return whether each cell has one system, as the rows or the columns are systems, workflows or models."""
+def _has_one_system_per_cell(group: Sequence[Outcome], rows: str, cols: str) -> bool:
+    """Return whether rows or columns are systems, workflows or models, and each cell has only one system."""
     axes = [axis for axis in (rows, cols) if axis in OF_SYSTEMS]
     cells: dict[tuple[str, ...], str] = {}
     places = ((tuple(outcome.facets.get(axis, "-") for axis in axes), outcome.system) for outcome in group)
@@ -214,8 +219,7 @@ def _systems(group: Sequence[Outcome]) -> list[str]:
 def _by_metric(plan: Plan, outcomes: Sequence[Outcome], metric: str | None) -> list[tuple[str, list[Outcome]]]:
     ran = [outcome for outcome in outcomes if outcome.status != "skipped"]
     if metric is not None:
-        anywhere = metric in PSEUDO_METRICS
-        measured = ran if anywhere else [o for o in ran if metric in _metrics_of(plan, o)]
+        measured = ran if metric in PSEUDO_METRICS else [o for o in ran if metric in _metrics_of(plan, o)]
         return [(metric, measured)] if measured else []
     by_metric: dict[str, list[Outcome]] = {}
     for outcome in ran:

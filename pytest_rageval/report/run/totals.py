@@ -27,8 +27,8 @@ class Total:
     Attributes:
         testbed: the testbed's node id.
         system: the system's name.
-        metric: the metric.
-        value: its mean; None if nothing was scored.
+        metric: name of the metric.
+        value: mean of the metric; None if nothing was scored.
         n: number of scored outcomes; each repeat counts.
         n_errors: number of cases that ended in an error.
         ci95: the 95 % interval of the mean, or None.
@@ -45,11 +45,11 @@ class Total:
 
 def totals_of(plan: Plan, outcomes: Sequence[Outcome]) -> list[Total]:
     """Return the totals of each testbed, system and metric of the testbed, in plan order."""
-    by_testbed, totals = summary_data.groups(outcomes), []
+    by_testbed, totals = summary_data.outcomes_by_testbed(outcomes), []
     for nodeid, testbed in plan.testbeds.items():
-        mine = [outcome for outcome in by_testbed.get(nodeid, ()) if outcome.status != "skipped"]
-        for system in sorted({outcome.system for outcome in mine}):
-            group = [outcome for outcome in mine if outcome.system == system]
+        ran = [outcome for outcome in by_testbed.get(nodeid, ()) if outcome.status != "skipped"]
+        for system in sorted({outcome.system for outcome in ran}):
+            group = [outcome for outcome in ran if outcome.system == system]
             n_errors = sum(outcome.status == "error" for outcome in group)
             for metric in testbed.metrics:
                 cell = cell_of(metric, plan.metrics.get(metric, MetricInfo()).binary, group)
@@ -58,9 +58,9 @@ def totals_of(plan: Plan, outcomes: Sequence[Outcome]) -> list[Total]:
 
 
 def totals_of_baseline(baseline: Snapshot) -> list[Total]:
-    """Return the totals of a committed baseline; each of its cases has the mean of its repeats.
+    """Return the totals of a committed baseline, which stores one mean over the repeats of each case.
 
-    Corrected means are left out: a baseline stores no labels of earlier answers.
+    Metrics corrected by labels are left out, because a baseline stores no labels.
     """
     groups: dict[tuple[str, str], list[Measured]] = {}
     for case in baseline.originals:
@@ -69,11 +69,11 @@ def totals_of_baseline(baseline: Snapshot) -> list[Total]:
     for (testbed, system), cases in groups.items():
         n_errors = sum(case.failed for case in cases)
         for metric in filterfalse(corrects, baseline.testbeds[testbed].metrics):
-            mine = [case for case in cases if metric in case.scores]
-            values = [case.scores[metric] for case in mine]
-            units = units_of([links_of(each.case, each.system, each.facets, each.cluster) for each in mine])
-            no_means = all(value in (0.0, 1.0) for value in values)
-            binary = baseline.metrics.get(metric, MetricInfo()).binary and no_means
+            scored = [case for case in cases if metric in case.scores]
+            values = [case.scores[metric] for case in scored]
+            units = units_of([links_of(each.case, each.system, each.facets, each.cluster) for each in scored])
+            has_only_0_and_1 = all(value in (0.0, 1.0) for value in values)  # a mean of repeats may lie between
+            binary = baseline.metrics.get(metric, MetricInfo()).binary and has_only_0_and_1
             mean = over_units(mean_of(values, binary=binary), units, values, binary=binary, low=0.0)
             totals.append(Total(testbed, system, metric, mean.value, mean.n, n_errors, mean.ci95))
     return totals

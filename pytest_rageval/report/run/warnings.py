@@ -31,9 +31,9 @@ def warnings_of(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def unrecorded_results(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return a warning if tool calls succeeded without a result in the trace, as privacy settings of libraries have it.
+    """Return a warning if successful tool calls have no result in the trace.
 
-    Whether such an answer is grounded is unknown.
+    Privacy settings of agent libraries can cause it. Nobody can then check whether such an answer is grounded.
     """
     traces = [outcome.answer.trace for outcome in outcomes if outcome.answer is not None]
     number = sum(

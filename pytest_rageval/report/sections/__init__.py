@@ -1,4 +1,4 @@
-"""The sections of the summary: one module a section, in the order of `BUILTIN`."""
+"""The sections of the summary: one module for each, in the order of `BUILTIN`."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ BUILTIN: dict[str, str] = {
     "gates": "pytest_rageval.report.sections.gates:GATES",
     "warnings": "pytest_rageval.report.sections.warnings:WARNINGS",
 }
-"""Section -> ``"module:attribute"`` of its `Section` or `Drawing`, in the order of the summary."""
+"""Name of a section -> ``"module:attribute"`` of its `Section` or `TerminalSection`, in the order of the summary."""

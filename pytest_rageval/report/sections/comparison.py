@@ -11,7 +11,7 @@ from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment
 from pytest_rageval.report.text.tables import table
 
@@ -24,7 +24,7 @@ __all__ = [
 NO_PAIR = "nothing to compare: no case of this run is in the baseline with a score"
 ALL_NOISE = "no significant change"
 UNCHANGED = "no score changed"
-NAMED = 10  # broken or fixed cases that are listed
+MAX_CASES = 10  # broken or fixed cases to list
 
 
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
@@ -35,14 +35,14 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
         yield from broken_lines(comparison, account_of(run).dropped)
 
 
-COMPARISON = Drawing(_lines)
+COMPARISON = TerminalSection(_lines)
 
 
 def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed: bool = False) -> Iterator[Line]:
-    """Yield what was compared, a table of the primary and all significantly changed metrics, and the changed cases.
+    """Yield the number of compared cases, a table of changed metrics, and the changed cases.
 
-    If a gate on the baseline ``failed``, the text does not say that no change is significant: a gate's test is
-    one-sided and has its own cells.
+    The table has the changed primary metrics and all significantly changed metrics. If a baseline gate ``failed``, no
+    line says that no change is significant, because the gate's test is one-sided and has its own cells.
     """
     yield Line("")
     yield Line(ascii_safe(_head(comparison)))
@@ -62,7 +62,7 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
 
 
 def broken_lines(comparison: Comparison, dropped: Collection[str]) -> Iterator[Line]:
-    """Yield how many cases broke by the primary metrics, and how many of these the verdict counts, unless none did."""
+    """Yield a line on the cases that broke by the primary metrics and how many of them the verdict counts, if any."""
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     broken = [pair.after.name for each in primary for pair in each.broken]
     if broken:
@@ -70,13 +70,13 @@ def broken_lines(comparison: Comparison, dropped: Collection[str]) -> Iterator[L
 
 
 def change_text(each: MetricComparison, comparison: Comparison) -> str:
-    """Return a sentence on the change of a metric, over all cases or in a cell."""
+    """Return a sentence on the change of a metric, over all cases or in one cell."""
     cells = len(comparison.cells_of(each))
     return moved_text(row_name(each, comparison), each.slice, each.test.delta, each.p_holm, cells)
 
 
 def moved_text(name: str, place: Mapping[str, str], delta: float | None, p_holm: float | None, cells: int) -> str:
-    """Return ``desk accuracy fell by 0.26, p 0.031``; for a cell, with the correction over ``cells`` cells."""
+    """Return ``desk accuracy fell by 0.26, p 0.031``; for a cell, also the number of ``cells`` of the correction."""
     over = "" if delta is None else f" by {abs(delta):.3g}"
     verb = "fell" if (delta or 0) < 0 else "rose"
     where = f" in ({' x '.join(place.values())})" if place else ""
@@ -85,7 +85,7 @@ def moved_text(name: str, place: Mapping[str, str], delta: float | None, p_holm:
 
 
 def causes_text(causes: Mapping[Cause, int], by_answer: int = 0) -> str:
-    """Return ``retrieval 5, generation 2``, and how many of these causes are known by the answer alone."""
+    """Return ``retrieval 5, generation 2``, and how many of these causes only the answer shows."""
     parts = [f"{cause} {causes[cause]}" for cause in CAUSES if causes.get(cause)]
     if by_answer:
         parts.append("by answer" if by_answer == sum(causes.values()) else f"{by_answer} of them by answer")
@@ -93,7 +93,7 @@ def causes_text(causes: Mapping[Cause, int], by_answer: int = 0) -> str:
 
 
 def unchanged_text(unscored: Mapping[str, int]) -> str:
-    """Return that no score changed; ``unscored`` is metric -> number of cases that lost their score."""
+    """Return a sentence that no score changed; ``unscored`` is metric -> number of cases that lost their score."""
     if not unscored:
         return UNCHANGED
     lost = few_of(tuple(f"{metric} in {counted(n, 'case')}" for metric, n in unscored.items()), 3)
@@ -108,7 +108,7 @@ def p_text(p_value: float | None) -> str:
 
 
 def cases_text(comparison: Comparison) -> str:
-    """Return how many cases were compared, and how many of each other kind were not."""
+    """Return the number of compared cases, and of the cases of each other kind: ``60 cases compared, 2 new``."""
     pairing = comparison.pairing
     parts = [f"{counted(len(pairing.pairs), 'case')} compared"]
     parts += [f"{len(names)} {what}" for what, names in cases_by_kind(pairing).items() if names]
@@ -118,7 +118,7 @@ def cases_text(comparison: Comparison) -> str:
 
 
 def cases_by_kind(pairing: Pairing) -> dict[str, tuple[str, ...]]:
-    """Return kind -> names of the cases that were not simply compared."""
+    """Return kind -> names of the renamed, new, removed and changed cases, and of those in error."""
 
     def new_names(pairs: Sequence[Pair]) -> tuple[str, ...]:
         return tuple(pair.after.name for pair in pairs)
@@ -167,7 +167,7 @@ def _change(each: MetricComparison) -> str:
 def verdict_lines(
     comparison: Comparison, shown: Sequence[MetricComparison], alpha: float, *, failed: bool = False
 ) -> Iterator[Line]:
-    """Yield broken and fixed cases by the primary metrics, their causes, and all significant changes."""
+    """Yield the broken and fixed cases of the primary metrics with their causes, then all significant changes."""
     for each in (each for each in shown if comparison.is_primary(each)):
         if each.broken:
             why = f" ({causes_text(each.causes, each.by_answer)})"
@@ -184,13 +184,13 @@ def verdict_lines(
         some = any(each.broken or each.fixed for each in comparison.results)
         if not (some and failed):
             yield Line(ALL_NOISE if some else unchanged_text(comparison.unscored))
-        yield from _least(comparison)
+        yield from _smallest_drops(comparison)
     if comparison.answers_changed:
         changed = counted(comparison.answers_changed, "case")
         yield Line(f"{changed} with another answer and the same scores")
 
 
-def _least(comparison: Comparison) -> Iterator[Line]:
+def _smallest_drops(comparison: Comparison) -> Iterator[Line]:
     """Yield the smallest detectable drops of the primary metrics."""
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     known = sorted((each.test.least_drop, row_name(each, comparison)) for each in primary if each.test.least_drop)
@@ -218,4 +218,4 @@ def row_text(testbed: str, metric: str, system: str) -> str:
 
 def _names(pairs: Sequence[Pair]) -> str:
     """Return the ids of cases; a case with several settings appears once."""
-    return few_of(tuple(dict.fromkeys(pair.after.case for pair in pairs)), NAMED)
+    return few_of(tuple(dict.fromkeys(pair.after.case for pair in pairs)), MAX_CASES)

@@ -1,4 +1,4 @@
-"""Conversations in the summary."""
+"""The section on conversations: their means, by conversation and by round."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TITLE = "conversations - mean of their means; whole: no turn misses; rounds: mea
 
 
 def _tables(rows: Sequence[Dialogues], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
-    """Yield a table of conversations, as wholes and by round, with a row for each testbed and system."""
+    """Yield a table with a row for each testbed and system: whole conversations, then each round."""
     rounds = sorted({name for each in rows for name, _ in each.rounds}, key=sort_key)
     cells = [dict(each.rounds) for each in rows]
     columns = [
@@ -43,7 +43,7 @@ def _encode(rows: Sequence[Dialogues]) -> list[dict[str, Any]]:
 
 def _decode(plain: Sequence[Mapping[str, Any]]) -> list[Dialogues]:
     return [
-        Dialogues(**{**each, "rounds": tuple((at["round"], decode_cell(at)) for at in each["rounds"])})
+        Dialogues(**{**each, "rounds": tuple((cell["round"], decode_cell(cell)) for cell in each["rounds"])})
         for each in plain
     ]
 

@@ -1,4 +1,4 @@
-"""Correlations of retrieval metrics with answer metrics in the summary."""
+"""The section on correlations of retrieval metrics with answer metrics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.report.run.cell_json import pair_of
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.run.summary_data import Correlated, shows_correlations
+from pytest_rageval.report.run.summary_data import MetricCorrelation, shows_correlations
 from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.text.lines import Line, interval
 from pytest_rageval.report.text.tables import MOST, labels_of
@@ -22,10 +22,10 @@ WHY = {"too_few": "n < 3", "constant": "one is constant"}
 """Why a correlation is undefined."""
 
 
-def _tables(correlated: Sequence[Correlated], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
+def _tables(rows: Sequence[MetricCorrelation], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     """Yield a table of the correlations of each testbed with an ``erag:`` metric."""
-    every = [each for each in correlated if shows_correlations(testbeds[each.testbed])]
-    shown = every[:MOST]
+    visible = [each for each in rows if shows_correlations(testbeds[each.testbed])]
+    shown = visible[:MOST]
     if not shown:
         return
     correlations = [each.correlation for each in shown]
@@ -37,7 +37,7 @@ def _tables(correlated: Sequence[Correlated], testbeds: Mapping[str, TestbedPlan
         ["tau-b", *("undefined" if e.tau_b is None else _estimate(e.tau_b, e.tau_b_ci95) for e in correlations)],
         ["rho", *(WHY[e.reason or ""] if e.rho is None else _estimate(e.rho, e.rho_ci95) for e in correlations)],
     ]
-    more = len(every) - MOST
+    more = len(visible) - MOST
     yield Table(TITLE, columns, [Line(f"... {more} more in results.json")] if more > 0 else ())
 
 
@@ -45,11 +45,11 @@ def _estimate(value: float, ci95: Interval | None) -> str:
     return f"{value:+.2f} {interval(ci95)}"
 
 
-def _encode(correlated: Sequence[Correlated]) -> list[dict[str, Any]]:
-    return [_encode_row(each) for each in correlated]
+def _encode(rows: Sequence[MetricCorrelation]) -> list[dict[str, Any]]:
+    return [_encode_row(each) for each in rows]
 
 
-def _encode_row(each: Correlated) -> dict[str, Any]:
+def _encode_row(each: MetricCorrelation) -> dict[str, Any]:
     correlation = each.correlation
     return {
         "testbed": each.testbed,
@@ -64,7 +64,7 @@ def _encode_row(each: Correlated) -> dict[str, Any]:
 
 CORRELATIONS = Section(
     "correlations",
-    Correlated,
+    MetricCorrelation,
     Run.correlations,
     _tables,
     encode=_encode,

@@ -10,7 +10,7 @@ from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.model.facets import MODEL, is_variant
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls, unscored_kinds
-from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.lines import Line, counted, wrap
 
 __all__ = ["COUNTS", "counts_text"]
@@ -32,14 +32,14 @@ def _counts(run: Run) -> Iterator[Line]:
         n_run = len(run.outcomes)
         yield Line(f"interrupted after {n_run} of {counted(n_run + run.unfinished().total(), 'case')}", "yellow")
     yield Line(counts_text(run), "bold")
-    if run.taken_over:
-        yield Line(ascii_safe(run.taken_over))
+    if run.resumed_note:
+        yield Line(ascii_safe(run.resumed_note))
     yield from error_kinds(run)
     yield from unscored_kinds(run)
     yield from model_calls(run)
 
 
-COUNTS = Drawing(_lines, verbosity=-1)
+COUNTS = TerminalSection(_lines, verbosity=-1)
 
 
 def counts_text(run: Run) -> str:

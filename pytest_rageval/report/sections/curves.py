@@ -1,4 +1,4 @@
-"""Noise curves in the summary."""
+"""The section on noise curves: a metric at each noise rate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import curves as curves_of
-from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.lines import Line
 from pytest_rageval.report.text.tables import curve_lines
 
@@ -29,4 +29,4 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
         yield from curve_lines(rows, metric, screen.width)
 
 
-CURVES = Drawing(_lines)
+CURVES = TerminalSection(_lines)

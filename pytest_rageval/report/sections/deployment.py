@@ -1,4 +1,4 @@
-"""The cost of retrieval in the summary: time, memory and disk."""
+"""The section on the cost of retrieval: time, memory and disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.report.text.tables import ABSENT
 
 __all__ = ["DEPLOYMENT", "Deployment"]
 
-RETRIEVERS = "retrievers - seconds; what the index takes on disk, and of a process' memory"
+RETRIEVERS = "retrievers - times in seconds; memory and disk of the index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Deployment:
     """The cost of retrieval in a run.
 
     Attributes:
-        retrievers: the facts that each retriever reports of itself.
-        stages: the stages of each system.
-        queries: retriever -> its queries.
+        retrievers: the facts that each retriever reports, such as the size of its index.
+        stages: the times of each stage of each system.
+        queries: name of a retriever -> the times of its queries.
     """
 
     retrievers: list[Facts]
@@ -34,7 +34,7 @@ class Deployment:
 
 
 def _compute(run: Run) -> list[Deployment]:
-    """Return nothing if no system retrieved and no retriever reported facts."""
+    """Return one row; none if no system retrieved and no retriever reported facts."""
     stages, queries = run.times()
     known = run.retrievers or any(stage.stage == RETRIEVE for stage in stages)
     return [Deployment(run.retrievers, stages, queries)] if known else []
@@ -44,7 +44,7 @@ def _tables(rows: Sequence[Deployment], testbeds: Mapping[str, TestbedPlan]) -> 
     """Yield a table of the retrievers that report facts, and one of the stages of systems that retrieve."""
     for each in rows:
         if each.retrievers:
-            columns = [list(row) for row in zip(*_weights(each.retrievers, each.queries), strict=True)]
+            columns = [list(row) for row in zip(*_retriever_rows(each.retrievers, each.queries), strict=True)]
             yield Table(RETRIEVERS, columns)  # one column per retriever
         retrieving = {stage.name for stage in each.stages if stage.stage == RETRIEVE}
         stages = [stage for stage in each.stages if stage.name in retrieving]
@@ -55,19 +55,19 @@ def _tables(rows: Sequence[Deployment], testbeds: Mapping[str, TestbedPlan]) -> 
 
 
 def _names(retrievers: list[Facts]) -> list[str]:
-    """Return the names of retrievers; retrievers with the same name get the settings in which they differ."""
+    """Return the names of retrievers, with the settings that differ for retrievers of the same name."""
     names = [retriever_of(facts) for facts in retrievers]
     labels = []
     for name, facts in zip(names, retrievers, strict=True):
-        others = [other for other, its in zip(retrievers, names, strict=True) if its == name]
+        others = [other for other, other_name in zip(retrievers, names, strict=True) if other_name == name]
         settings = settings_of(facts).items()
         distinct = [f"{key}={value}" for key, value in settings if any(other.get(key) != value for other in others)]
         labels.append(f"{name} ({', '.join(distinct)})" if distinct else name)
     return labels
 
 
-def _weights(retrievers: list[Facts], queries: dict[str, Stage]) -> list[list[str]]:
-    """Return the rows of the table, the names first."""
+def _retriever_rows(retrievers: list[Facts], queries: dict[str, Stage]) -> list[list[str]]:
+    """Return the rows of the table; the first one has the names of the retrievers."""
     recalls = sorted({key for facts in retrievers for key in facts if key.startswith(RECALL)})
     return [
         ["retriever", *_names(retrievers)],
@@ -82,6 +82,7 @@ def _weights(retrievers: list[Facts], queries: dict[str, Stage]) -> list[list[st
 
 
 def _quantiles(stages: list[Stage] | list[Stage | None], n: str = "n") -> list[list[str]]:
+    """Return the columns of numbers and times; ``n`` is the head of the first one."""
     return [
         [n, *(ABSENT if stage is None else f"{stage.n:,}" for stage in stages)],
         ["p50", *(ABSENT if stage is None else _seconds(stage.p50_s) for stage in stages)],

@@ -1,4 +1,4 @@
-"""The diagnosis in the summary: types of right and wrong answers, by system."""
+"""The section on the diagnosis: types of right and wrong answers, by system."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["DIAGNOSIS", "SystemTypes"]
 TITLE = "diagnosis - % of scored cases; right: EM retrieved, AM from memory, A? not known; wrong: GE RE TE ME W?"
 
 SETTING = "rag_diagnosis"
-"""The ini setting that shows the section for systems without tools too."""
+"""The ini setting that also shows the section for systems without tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemTypes:
-    """How often each type of answer occurs.
+    """Number of answers of each type, for one system.
 
     Attributes:
-        system: the system.
+        system: name of the system.
         n: number of answers with a type.
         types: type -> number of answers.
         without_type: reason -> number of outcomes without a type.
@@ -39,7 +39,7 @@ class SystemTypes:
 
 
 def _compute(run: Run) -> list[SystemTypes]:
-    """Return the types of each system, over the testbeds whose traces have tools, or over all if the ini says so."""
+    """Return the types of each system, over testbeds whose traces have tools; `SETTING` includes all testbeds."""
     outcomes = run.of_systems()
     if SETTING not in run.settings:
         with_tools = {o.testbed for o in outcomes if o.answer is not None and tool_calls(o.answer.trace)}
@@ -50,15 +50,15 @@ def _compute(run: Run) -> list[SystemTypes]:
 
     rows = []
     for system in dict.fromkeys(outcome.system for outcome in outcomes):
-        mine = [outcome for outcome in outcomes if outcome.system == system]
-        types = Counter(outcome.diagnosis.type for outcome in mine if outcome.diagnosis is not None)
+        of_system = [outcome for outcome in outcomes if outcome.system == system]
+        types = Counter(outcome.diagnosis.type for outcome in of_system if outcome.diagnosis is not None)
         counts = {str(each): types[each] for each in (*RIGHT, *WRONG)}
-        rows.append(SystemTypes(system, types.total(), counts, without_type(mine)))
+        rows.append(SystemTypes(system, types.total(), counts, without_type(of_system)))
     return [row for row in rows if row.n]
 
 
 def _tables(rows: Sequence[SystemTypes], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
-    """Yield a table with a row for each system; each row sums to 100."""
+    """Yield a table of percentages with a row for each system; the types of a row sum to 100."""
     from pytest_rageval.analysis.type_shares import percents
 
     shares = [percents({each: row.types[each] for each in (*RIGHT, *WRONG)}) for row in rows]

@@ -1,4 +1,4 @@
-"""Gates in the summary, and a failed gate as a test failure."""
+"""The section on gates, and the failure text of a failed gate."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.comparison import causes_text, p_text
-from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrap
 
 __all__ = ["GATES", "cells_text", "gate_failure", "gate_headline", "gate_lines", "n_text", "unscored_text"]
 
 _STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
-NAMED = 10  # cases of each kind that a failed gate lists
+MAX_CASES = 10  # cases of each kind to list for a failed gate
 INDENT = 12  # columns before the details of a gate
-FEW = 3  # deselected or partial gates that are listed; more are only counted
-WIDTH = 80  # columns of a failure; it is written before the terminal's width is known
-_PART = "not decided: only a part of their cases was selected"
-FACTS = 42  # columns of a gate's state, value, n and interval
+MAX_SKIPPED = 3  # deselected or partial gates to list; more are only counted
+WIDTH = 80  # columns of a failure text, which is written before the terminal's width is known
+_PARTIAL_TEXT = "not decided: only a part of their cases was selected"
+FACTS_WIDTH = 42  # columns of a gate's state, value, n and interval
 
 
 def gate_failure(result: GateResult) -> str:
-    """Return a failed gate as text: its value against its bound first, then the details, then the worst cases."""
+    """Return the failure text of a gate: value and bound first, then the details, then the worst cases."""
     head = [gate_headline(result)]
     facts = [
         *([_labels_text(result.labels)] if result.labels is not None and result.value is not None else ()),
@@ -42,9 +42,9 @@ def gate_failure(result: GateResult) -> str:
     if result.n_cases is not None or result.n_units is not None:
         facts.insert(0, n_text(result))
     if result.regression is not None:
-        facts += [] if result.not_comparable else _against(result, result.regression)
+        facts += [] if result.not_comparable else _baseline_texts(result, result.regression)
         if result.regression.broken:
-            facts.append(_broke(result.regression))
+            facts.append(_causes(result.regression))
     if result.cells:
         facts.append(cells_text(result))
     if result.small:
@@ -74,35 +74,35 @@ def gate_headline(result: GateResult) -> str:
 
 
 def cells_text(result: GateResult) -> str:
-    """Return in how many of its cells a gate fails."""
+    """Return ``fails in 2 of 5 cells``."""
     failed = sum(cell.status == "failed" for cell in result.cells)
     return f"fails in {failed} of {counted(len(result.cells), 'cell')}"
 
 
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
-    yield from gate_lines([gate.result for gate in run.gates], screen.width, every=True)
+    yield from gate_lines([gate.result for gate in run.gates], screen.width, list_all=True)
 
 
-GATES = Drawing(_lines)
+GATES = TerminalSection(_lines)
 
 
-def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False) -> Iterator[Line]:
-    """Yield the gates by scope, each with its comparison with the baseline and the repeats of its cases.
+def gate_lines(results: Sequence[GateResult], width: int, *, list_all: bool = False) -> Iterator[Line]:
+    """Yield the gates by scope, with their comparison with the baseline and the repeats of their cases.
 
-    Gates without a selected case, or with only part of their cases, are counted if there are many, unless ``every``
-    gate is requested.
+    More than `MAX_SKIPPED` gates without a selected case, or with only part of their cases, are counted, not listed;
+    ``list_all`` lists them too.
     """
     if not results:
         return
     yield Line("")
     yield Line("gates")
     shown = list(results)
-    for is_kind, what in ((_is_deselected, "skipped: all their cases were deselected"), (_is_part, _PART)):
+    for is_kind, what in ((_is_deselected, "skipped: all their cases were deselected"), (_is_partial, _PARTIAL_TEXT)):
         gates = [result for result in shown if is_kind(result)]
-        if not every and len(gates) > FEW:
+        if not list_all and len(gates) > MAX_SKIPPED:
             shown = [result for result in shown if not is_kind(result)]
             yield Line(f"  {len(gates)} gates {what}", "yellow")
-    room = min(max((len(str(result.gate)) for result in shown), default=0), max(0, width - FACTS))
+    room = min(max((len(str(result.gate)) for result in shown), default=0), max(0, width - FACTS_WIDTH))
     scope = ""
     for result in shown:
         if result.scope != scope:
@@ -116,7 +116,7 @@ def _is_deselected(result: GateResult) -> bool:
     return result.status == "skipped" and result.reason == DESELECTED
 
 
-def _is_part(result: GateResult) -> bool:
+def _is_partial(result: GateResult) -> bool:
     return is_not_decided(result.status, result.reason)
 
 
@@ -126,9 +126,9 @@ def _gate_lines(result: GateResult, room: int) -> Iterator[Line]:
     margin = " " * INDENT
     yield Line(ascii_safe(_gate_text(result, room)), style)
     if result.regression is not None and result.status != "skipped":
-        yield Line(f"{margin}{'  '.join(_against(result, result.regression))}", style)
+        yield Line(f"{margin}{'  '.join(_baseline_texts(result, result.regression))}", style)
         if result.status == "failed" and result.regression.broken:
-            yield Line(f"{margin}{_broke(result.regression)}", style)
+            yield Line(f"{margin}{_causes(result.regression)}", style)
     if undecided:
         yield Line(ascii_safe(f"{margin}{undecided}"), "yellow")
     if result.flaws is not None:
@@ -156,8 +156,8 @@ def _gate_text(result: GateResult, room: int) -> str:
     return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
 
 
-def _against(result: GateResult, regression: Regression) -> list[str]:
-    """Return how a gate, or its deciding cell, compares with the baseline."""
+def _baseline_texts(result: GateResult, regression: Regression) -> list[str]:
+    """Return the texts that compare a gate, or the cell that decides it, with the baseline."""
     paired = regression.test
     if result.not_comparable:
         return [ascii_safe(result.reason or "")]
@@ -175,14 +175,14 @@ def _against(result: GateResult, regression: Regression) -> list[str]:
     return [change, f"one-sided {p_text(regression.p_value)} over {over}{corrected}", *least]
 
 
-def _broke(regression: Regression) -> str:
-    """Return the causes of the cases that became worse, with counts."""
-    pairs, of = regression.broken, regression.of
-    return f"broke: {causes_text(causes_of(pairs, of), n_by_answer(pairs, of))}"
+def _causes(regression: Regression) -> str:
+    """Return the causes of the cases that broke: ``broke: retrieval 5, generation 2``."""
+    pairs, metric_of = regression.broken, regression.of
+    return f"broke: {causes_text(causes_of(pairs, metric_of), n_by_answer(pairs, metric_of))}"
 
 
 def _undecided_text(result: GateResult) -> str:
-    """Return which drops of a passed gate are inconclusive, or ""."""
+    """Return why drops of a passed gate are inconclusive, and in which cells; "" if none is."""
     cells = result.undecided
     if not cells:
         return ""
@@ -196,7 +196,7 @@ def _undecided_text(result: GateResult) -> str:
 
 
 def _small_text(result: GateResult) -> str:
-    """Return which cells were too small to judge, with their counts."""
+    """Return the cells that are too small to judge, with their numbers of cases."""
     places = few_of(tuple(f"{place_text(cell.slice)} {n_text(cell)}" for cell in result.small), 3)
     return f"{len(result.small)} of {len(result.cells)} cells not judged, n < {result.gate.min_n} ({places})"
 
@@ -219,4 +219,4 @@ def unscored_text(unscored: Mapping[str, int]) -> str:
 
 
 def _flaws_text(flaws: Flaws) -> str:
-    return f"missed in every repeat: {few_of(flaws.always, NAMED)}; flipping: {few_of(flaws.flipping, NAMED)}"
+    return f"missed in every repeat: {few_of(flaws.always, MAX_CASES)}; flipping: {few_of(flaws.flipping, MAX_CASES)}"

@@ -1,4 +1,4 @@
-"""Differences of judges from people, by system, in the summary."""
+"""The section on judge bias: differences between judges and people, by system."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _tables(biases: Sequence[JudgeBias], testbeds: Mapping[str, TestbedPlan]) ->
 
 
 def bias_text(bias: JudgeBias) -> str:
-    """Return in one sentence by how much a judge is biased, or why that is unknown."""
+    """Return a sentence on the bias of a judge for a system, or why the bias is unknown."""
     what = f"{bias.judge} of {bias.system}"
     if bias.verdict == UNKNOWN:
         units = "" if bias.units == bias.n else f" of {counted(bias.units, 'independent unit')}"

@@ -1,4 +1,4 @@
-"""Agreement of judges with people in the summary."""
+"""The section on judge trust: agreement of judges with people."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.text.lines import Line, counted
 
-__all__ = ["TRUST", "distrust"]
+__all__ = ["TRUST", "distrust_text"]
 
 
 def _tables(trusts: Sequence[Trust], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
-    """Yield a table with a row for each judge with a required agreement, and why scores were withheld."""
+    """Yield a table with a row for each judge that must agree with people, and why scores are withheld."""
     columns = [
         ["judge", *(trust.judge for trust in trusts)],
         ["labelled", *(_counted(trust) for trust in trusts)],
@@ -27,16 +27,16 @@ def _tables(trusts: Sequence[Trust], testbeds: Mapping[str, TestbedPlan]) -> Ite
 
 
 def _notes(trust: Trust) -> Iterator[Line]:
-    """Yield how a judge's scores were cut, which labels were not used, and why its scores do not count."""
+    """Yield the threshold of a judge's scores, its unused labels, and why its scores do not count."""
     if trust.threshold is not None:
         yield Line(f"{trust.judge}: a score of at least {trust.threshold:g} counts as 1, any other as 0")
     yield from (Line(f"{trust.judge}: {counted(n, 'label')} not used, {why}") for why, n in trust.unused.items())
     if trust.problem is not None:
-        yield Line(distrust(trust), "red")
+        yield Line(distrust_text(trust), "red")
 
 
-def distrust(trust: Trust) -> str:
-    """Return why a judge's scores do not count."""
+def distrust_text(trust: Trust) -> str:
+    """Return a sentence on why a judge's scores do not count."""
     return f"{trust.judge} is not trusted, its scores do not count: {trust.problem}"
 
 

@@ -1,4 +1,4 @@
-"""The use of local judges in the summary."""
+"""The section on local judges: what they decided, and what they escalated to a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["LOCAL_JUDGES", "unlike_training"]
 
 
 def _tables(uses: Sequence[LocalUse], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
-    """Yield a table with a row for each metric with a local judge, without empty columns."""
+    """Yield a table with a row for each metric that has a local judge; empty columns are left out."""
     columns = [
         ["decided", *(str(each.decided) for each in uses)],
         ["escalated", *("–" if each.escalate is None else str(each.escalated) for each in uses)],

@@ -1,4 +1,4 @@
-"""The best system in the summary, and the systems that are not separable from it."""
+"""The section on the best system, and the systems that are not separable from it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pytest_rageval.report.text.tables import ABSENT
 
 __all__ = ["MATCHING", "BestSystem", "best_table", "p_text"]
 
-FEW = 5
-"""Systems that a line lists."""
+MAX_SYSTEMS = 5
+"""Systems to list in a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class BestSystem:
-    """The best system of a scope in the summary.
+    """The best system of one scope: all cases, or one value of an axis.
 
     Attributes:
-        metric: the primary metric of some testbeds.
+        metric: the primary metric of one or several testbeds.
         alpha: the level of the paired tests.
-        best: the best system there, and it against each other one.
-        best_of_n: the mean of the best score of each case over all systems, for the scope of all cases with three
-            systems or more; None elsewhere.
-        n: number of the cases of ``best_of_n``.
+        best: the best system, and its contrast with each other system.
+        best_of_n: mean over the cases of each case's best score under any system. Only the scope of all cases with at
+            least three systems has it; None for others.
+        n: number of cases of ``best_of_n``.
     """
 
     metric: str
@@ -40,7 +40,7 @@ class BestSystem:
 
 
 def _compute(run: Run) -> list[BestSystem]:
-    """Return the best system of all cases, and of each axis; nothing for one system."""
+    """Return the best system of all cases and of each value of the axes; empty for a single system."""
     rows: list[BestSystem] = []
     boards = boards_of(run)
     if not boards:
@@ -60,21 +60,21 @@ def _compute(run: Run) -> list[BestSystem]:
 
 def _tables(rows: Sequence[BestSystem], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     for metric in dict.fromkeys(row.metric for row in rows):
-        mine = [row for row in rows if row.metric == metric]
+        of_metric = [row for row in rows if row.metric == metric]
         notes = [
             Line(f"the best score of each case over all systems: {number(row.best_of_n)} (n {row.n})")
-            for row in mine
+            for row in of_metric
             if row.best_of_n is not None
         ]
-        table = best_table(metric, [row.best for row in mine], mine[0].alpha)
+        table = best_table(metric, [row.best for row in of_metric], of_metric[0].alpha)
         yield table._replace(notes=[*table.notes, *notes])
 
 
 def best_table(metric: str, rows: Sequence[Best], alpha: float) -> Table:
-    """Return a table of the best system of each scope, with the other systems below it.
+    """Return a table of the best system of each scope, with notes on the other systems.
 
-    A system that is not separable from the best has in brackets the smallest difference that the test would find; a
-    separable one its adjusted p-value.
+    The notes show the smallest detectable difference of a system that is not separable from the best, and the adjusted
+    p-value of a separable one.
     """
     columns = [
         ["of", *(each.scope for each in rows)],
@@ -87,20 +87,20 @@ def best_table(metric: str, rows: Sequence[Best], alpha: float) -> Table:
 
 
 def _notes(best: Best) -> Iterator[str]:
-    alike = [f"{each.other} (detectable {_least(each)})" for each in best.not_separable]
+    alike = [f"{each.other} (detectable {_smallest_difference(each)})" for each in best.not_separable]
     worse = [f"{each.other} (p {p_text(each.p_adjusted)})" for each in best.separable]
     if alike:
-        yield f"{best.scope}: not separable from {best.system}: {few_of(tuple(alike), FEW)}"
+        yield f"{best.scope}: not separable from {best.system}: {few_of(tuple(alike), MAX_SYSTEMS)}"
     if worse:
-        yield f"{best.scope}: {best.system} is better than {few_of(tuple(worse), FEW)}"
+        yield f"{best.scope}: {best.system} is better than {few_of(tuple(worse), MAX_SYSTEMS)}"
 
 
 def p_text(value: float | None) -> str:
-    """Return a p-value to two digits."""
+    """Return a p-value with two digits, or a dash."""
     return ABSENT if value is None else f"{value:.2g}"
 
 
-def _least(contrast: Contrast) -> str:
+def _smallest_difference(contrast: Contrast) -> str:
     return "none" if contrast.least is None else number(round(contrast.least, 3))
 
 

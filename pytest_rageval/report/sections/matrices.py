@@ -1,4 +1,4 @@
-"""Matrices as tables, with legend, margins and groups of rows."""
+"""The section on matrices: tables with legend, margins and groups of rows."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pytest_rageval.analysis.usage import CALLS, LATENCY
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.heat import Infos, levels_of, mark_cells, worst_lines
 from pytest_rageval.report.text.lines import Line, wrap
 from pytest_rageval.report.text.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
-__all__ = ["MATRICES", "Shown", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
+__all__ = ["MATRICES", "CellText", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
 
 ALL = "all"  # label of the margin of sums
 MICRO = "micro"
 MACRO = "macro"
 
 
-class Shown(NamedTuple):
-    """The text of a table cell, and its value for the heat level."""
+class CellText(NamedTuple):
+    """A table cell: its text, and the value that decides its heat level."""
 
     text: str
     value: float | None = None
@@ -36,7 +36,7 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     yield from worst_lines(matrices, infos)
 
 
-MATRICES = Drawing(_lines, requested=lambda screen: screen.choice != MatrixChoice())
+MATRICES = TerminalSection(_lines, requested=lambda screen: screen.choice != MatrixChoice())
 
 
 def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterator[Line]:
@@ -69,56 +69,58 @@ def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterat
 def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
     """Return the matrix as one table, or as several blocks of columns that fit ``width``.
 
-    The last columns and rows are the means of rows and columns: micro over their cases, macro over their cells.
-    Sums have one margin, ``all``. Only the first `MOST` rows and columns are shown; results.json has them all.
+    The last columns and rows are means: micro over the cases of a row or column, macro over its cells. Sums have only
+    ``all``. The table shows the first `MOST` rows and columns; results.json has all.
     """
     head, *columns = map(list, zip(*matrix_rows(matrix), strict=True))
     return blocks_of(head, columns, width)
 
 
 def matrix_rows(matrix: Matrix) -> list[list[str]]:
-    """Return the matrix as rows of texts, the head first; see `matrix_blocks`."""
+    """Return the matrix of `matrix_blocks` as rows of texts; the first row is the head."""
     return [[shown.text for shown in row] for row in _table(matrix)]
 
 
-def _table(matrix: Matrix) -> list[list[Shown]]:
+def _table(matrix: Matrix) -> list[list[CellText]]:
     rows = list(_rows(matrix))
     names = [ALL] if matrix.metric in TOTALS else [MICRO, MACRO]
-    lines = [[Shown(label), *_line(matrix, cells, margin)] for label, cells, margin in rows]
+    lines = [[CellText(label), *_table_row(matrix, cells, margin)] for label, cells, margin in rows]
     if len(matrix.rows) > 1:
-        lines.append([Shown(names[0]), *_line(matrix, matrix.col_margin, matrix.total)])
+        lines.append([CellText(names[0]), *_table_row(matrix, matrix.col_margin, matrix.total)])
         if matrix.metric not in TOTALS:
-            ends = [macro_average(matrix.row_margin), matrix.total_macro]
-            lines.append([Shown(MACRO), *(_macro(matrix, value) for value in [*matrix.col_macro[:MOST], *ends])])
+            last_values = [macro_average(matrix.row_margin), matrix.total_macro]
+            lines.append(
+                [CellText(MACRO), *(_macro(matrix, value) for value in [*matrix.col_macro[:MOST], *last_values])]
+            )
     head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.cols[:MOST], *names]
-    table = [[*map(Shown, head)], *lines]
+    table = [[*map(CellText, head)], *lines]
     return table if len(matrix.cols) > 1 else [row[: 1 + len(matrix.cols)] for row in table]
 
 
 def _rows(matrix: Matrix) -> Iterator[tuple[str, Sequence[Cell | None], Cell]]:
-    """Yield label, cells and margin of each visible row; rows of a group are indented under the group's own row."""
-    starts, at = {}, 0
+    """Yield label, cells and margin of each visible row; a group has a row of its own above its indented rows."""
+    group_at, at = {}, 0
     for group in matrix.groups:
-        starts[at] = group
+        group_at[at] = group
         at += group.n_rows
-    indent = 2 * INDENT if starts else ""
+    indent = 2 * INDENT if group_at else ""
     for at, name in enumerate(matrix.rows[:MOST]):
-        if at in starts:
-            yield starts[at].name, starts[at].cells, starts[at].margin
+        if at in group_at:
+            yield group_at[at].name, group_at[at].cells, group_at[at].margin
         yield indent + name, matrix.cells[at], matrix.row_margin[at]
 
 
-def _line(matrix: Matrix, cells: Sequence[Cell | None], margin: Cell) -> list[Shown]:
-    shown = [
-        Shown(cell_text(cell, matrix.metric, signed=matrix.is_difference), None if cell is None else cell.mean)
+def _table_row(matrix: Matrix, cells: Sequence[Cell | None], margin: Cell) -> list[CellText]:
+    row = [
+        CellText(cell_text(cell, matrix.metric, signed=matrix.is_difference), None if cell is None else cell.mean)
         for cell in [*cells[:MOST], margin]
     ]
-    return shown if matrix.metric in TOTALS else [*shown, _macro(matrix, macro_average(cells))]
+    return row if matrix.metric in TOTALS else [*row, _macro(matrix, macro_average(cells))]
 
 
-def _macro(matrix: Matrix, value: float | None) -> Shown:
+def _macro(matrix: Matrix, value: float | None) -> CellText:
     text = ABSENT if value is None else value_text(value, matrix.metric, signed=matrix.is_difference)
-    return Shown(text, value)
+    return CellText(text, value)
 
 
 def matrix_title(matrix: Matrix) -> str:
@@ -128,15 +130,15 @@ def matrix_title(matrix: Matrix) -> str:
 
 
 def _missing(matrix: Matrix) -> list[str]:
-    """Return why there is no macro average: the number of missing cells."""
+    """Return a note on missing cells, which prevent a macro average; empty if no cell is missing."""
     n, n_cells = matrix.n_missing, len(matrix.rows) * len(matrix.cols)
     return [f"{n} of {n_cells} cells missing"] if n and matrix.metric not in TOTALS and n_cells > 1 else []
 
 
 def matrix_legend(matrix: Matrix) -> str:
-    """Return what the cells show."""
+    """Return the legend of the cells: ``mean (n); * < 5 cases; +k unscored``."""
     if matrix.metric in TOTALS:
-        return "scored (n+k unscored)" if matrix.metric == "n" else "sum (n); ? where +k do not tell it"
+        return "scored (n+k unscored)" if matrix.metric == "n" else "sum (n); ? if +k answers report no usage"
     if matrix.metric in LATENCY:
         return f"seconds (n); * < {FEW} cases; +k not measured"
     if matrix.metric in CALLS:

@@ -1,4 +1,4 @@
-"""Variants in the summary: what each relation does to the primary metric, and how stable the answers are."""
+"""The section on variants: how each relation changes the metric, and how stable answers are."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["RELATIONS"]
 
 TITLE = "relations - before, after: the metric of the originals and of their variants"
 
-NAMED = 3
-"""Maximum number of variants that are listed for a relation."""
+MAX_VARIANTS = 3
+"""Variants to list for a relation."""
 
 
 def _compute(run: Run) -> list[RelationResult]:
@@ -43,7 +43,9 @@ def _tables(results: Sequence[RelationResult], testbeds: Mapping[str, TestbedPla
     ]
     filled = [column for column in columns if set(column[1:]) != {"–"}]
     unstable = [(label, each.unstable) for label, each in zip(labels, results, strict=True) if each.unstable]
-    yield Table(TITLE, filled, [Line(f"{label}, least stable: {few_of(names, NAMED)}") for label, names in unstable])
+    yield Table(
+        TITLE, filled, [Line(f"{label}, least stable: {few_of(names, MAX_VARIANTS)}") for label, names in unstable]
+    )
 
 
 def _share(value: float | None) -> str:

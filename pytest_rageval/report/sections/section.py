@@ -1,4 +1,4 @@
-"""Declare a section of the summary once, for the terminal, Markdown, the page and results.json."""
+"""Declare a section of the summary once for terminal, Markdown, page and results.json."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections import BUILTIN
 from pytest_rageval.report.text.lines import Line
 
-__all__ = ["Drawing", "Screen", "Section", "Table", "declared", "encode_sections", "in_order"]
+__all__ = ["Screen", "Section", "Table", "TerminalSection", "all_sections", "encode_sections", "table_sections"]
 
 Row = TypeVar("Row")
 
@@ -23,8 +23,8 @@ class Table(NamedTuple):
     """A table as text.
 
     Attributes:
-        title: what the terminal prints above it.
-        columns: the columns with their heads; the first one has the labels of the rows.
+        title: the line that the terminal prints above the table.
+        columns: the columns, each with its head first; the first column has the labels of the rows.
         notes: lines below the table.
     """
 
@@ -39,31 +39,37 @@ class Table(NamedTuple):
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """The rows, the head first."""
+        """The rows; the first one is the head."""
         return list(zip(*self.columns, strict=True))
 
 
 class Screen(NamedTuple):
-    """Where the summary is printed: the chosen matrix, columns of the terminal, pytest's verbosity."""
+    """How the summary is printed.
+
+    Attributes:
+        choice: the matrix to show.
+        width: columns of the terminal.
+        verbosity: pytest's verbosity: 1 is ``-v``, -1 is ``-q``.
+    """
 
     choice: MatrixChoice
     width: int
     verbosity: int
 
-    def shows(self, section: Section[Any] | Drawing) -> bool:
-        """Return whether a part of the summary is printed."""
-        asked = self.verbosity >= 0 and section.requested is not None and section.requested(self)
-        return asked or self.verbosity >= section.verbosity
+    def shows(self, section: Section[Any] | TerminalSection) -> bool:
+        """Return whether a section is printed."""
+        is_requested = self.verbosity >= 0 and section.requested is not None and section.requested(self)
+        return is_requested or self.verbosity >= section.verbosity
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """A part of the terminal's summary that is no table; the other reports have their own code for it.
+class TerminalSection:
+    """A section of the terminal's summary that is not only a table; other reports have their own code for it.
 
     Attributes:
-        lines: yield its lines.
+        lines: return the lines of a run.
         verbosity: the smallest verbosity of pytest that prints it: 1 is ``-v``.
-        requested: whether an option asks for it; it is then printed without ``-v`` too.
+        requested: return whether an option asks for the section; it is then printed without ``-v`` too.
     """
 
     lines: Callable[[Run, Screen], Iterable[Line]]
@@ -77,19 +83,20 @@ class Section(Generic[Row]):
 
     Attributes:
         name: its key in results.json.
-        row: a frozen dataclass, whose fields are builtins unless ``encode`` and ``decode`` are given.
-        compute: return the rows of a run; a run without rows has no such section. It only reads what results.json has
-            of a run, as `rageval show` has no more. It puts no text of the data or the answers into a row.
-        tables: return rows as tables; the second argument is the run's testbeds by node id.
-        encode: return all rows as builtins, in ``sections`` as a list of objects; None for objects with the fields of
-            ``row``.
-        decode: return the rows that were encoded; None for such objects.
-        shown_for: only a run with such a testbed shows the section; others only store it. None for every run.
+        row: a frozen dataclass; its fields are builtins unless ``encode`` and ``decode`` are set.
+        compute: return the rows of a run; without rows the section is left out. It may only read data that results.json
+            stores, because `rageval show` has nothing else. No text of the data or the answers may enter a row.
+        tables: return rows as tables; the second argument is node id -> testbed.
+        encode: return all rows as builtins, for ``sections`` as a list of objects; None encodes the fields of ``row``.
+        decode: return the rows from the encoded ones; None decodes the fields of ``row``.
+        shown_for: return whether a testbed needs the section; a run without such a testbed only stores it. None shows
+            it for every run.
         verbosity: the smallest verbosity of pytest that prints it: 1 is ``-v``, 0 leaves it out with ``-q``.
-        requested: whether an option asks for it; it is then printed without ``-v`` too.
-        in_markdown: whether the Markdown report has it.
-        on_page: whether the HTML page has it.
-        top_level: whether results.json has it as a key of its own, which the schema describes, not in ``sections``.
+        requested: return whether an option asks for the section; it is then printed without ``-v`` too.
+        in_markdown: whether the Markdown report shows the section.
+        on_page: whether the HTML page shows the section.
+        top_level: whether the section is a top-level key of results.json, which the schema describes, and not part of
+            ``sections``.
     """
 
     name: str
@@ -113,15 +120,15 @@ class Section(Generic[Row]):
         if rows:
             yield from self.tables(rows, testbeds)
 
-    def encoded(self, rows: Sequence[Row]) -> Any:
-        """Return rows as results.json has them."""
+    def encode_rows(self, rows: Sequence[Row]) -> Any:
+        """Return rows as builtins for results.json."""
         if self.encode is not None:
             return self.encode(rows)
         row_class: type = self.row
         encode = encoder(row_class)
         return [encode(row) for row in rows]
 
-    def stored(self, results: Mapping[str, Any]) -> Sequence[Row]:
+    def read_rows(self, results: Mapping[str, Any]) -> Sequence[Row]:
         """Return the rows in a results.json; empty if it has none."""
         plain = (results if self.top_level else results.get("sections", {})).get(self.name)
         if plain is None:
@@ -133,25 +140,25 @@ class Section(Generic[Row]):
         return [decode(each) for each in plain]
 
 
-_SECTIONS: Registry[Section[Any] | Drawing] = Registry("section", BUILTIN)
+_SECTIONS: Registry[Section[Any] | TerminalSection] = Registry("section", BUILTIN)
 
 
-def in_order() -> list[Section[Any] | Drawing]:
-    """Return all parts of the summary, in its order."""
+def all_sections() -> list[Section[Any] | TerminalSection]:
+    """Return all sections, in the order of the summary."""
     return [_SECTIONS.get(name) for name in BUILTIN]
 
 
-def declared() -> list[Section[Any]]:
-    """Return the sections that are declared as tables, in order."""
-    return [each for each in in_order() if isinstance(each, Section)]
+def table_sections() -> list[Section[Any]]:
+    """Return the sections of tables, in the order of the summary."""
+    return [each for each in all_sections() if isinstance(each, Section)]
 
 
 def encode_sections(run: Run) -> dict[str, Any]:
-    """Return the sections of a run by their keys in results.json, without empty ones."""
-    own: dict[str, Any] = {}
-    further: dict[str, Any] = {}
-    for section in declared():
+    """Return key in results.json -> the encoded rows of a section, without empty sections."""
+    top_level: dict[str, Any] = {}
+    nested: dict[str, Any] = {}
+    for section in table_sections():
         rows = section.compute(run)
         if rows:
-            (own if section.top_level else further)[section.name] = section.encoded(rows)
-    return own | ({"sections": further} if further else {})
+            (top_level if section.top_level else nested)[section.name] = section.encode_rows(rows)
+    return top_level | ({"sections": nested} if nested else {})

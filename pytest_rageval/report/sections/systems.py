@@ -1,4 +1,4 @@
-"""Several systems side by side in the summary: quality, rank, time, calls and cost."""
+"""The section on several systems: quality, rank, time, calls and cost of each."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 __all__ = ["AXES", "SYSTEMS", "SystemRow", "boards_of"]
 
 AXES = ("domain", "level")
-"""The facets of the axes: R-Eval's."""
+"""The facets that split tasks into axes, as in R-Eval."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemRow:
-    """One system by a primary metric.
+    """The quality and cost of one system by a primary metric.
 
     Attributes:
-        metric: the metric.
-        system: the system's name.
-        workflow: how it works.
-        model: its model; "" if it has none or it is unknown.
+        metric: name of the metric.
+        system: name of the system.
+        workflow: name of its workflow, such as ``react``.
+        model: name of its model; "" if it has none or it is unknown.
         n: number of scored outcomes.
         mean: the metric's mean; None if nothing was scored.
-        ci95: its 95 % interval.
-        rank: its rank, 1 for the best; None if it did not run on all tasks.
+        ci95: the 95 % interval of the mean.
+        rank: rank by the mean, 1 for the best; None if it did not run on all tasks.
         p50_s: median seconds of an answer; None if no time was measured.
-        p95_s: 95 % quantile of them.
+        p95_s: 95 % quantile of the seconds of an answer.
         model_calls: mean number of model calls of an answer; None without a trace.
-        tool_calls: the same for tools.
+        tool_calls: mean number of tool calls of an answer; None without a trace.
         cost_usd: mean cost of an answer; None if unknown.
-        front: whether no other system is as good, fast and cheap, and better in one of them; None without a mean.
+        front: whether the system is on the Pareto front of quality, time and cost; None without a mean.
     """
 
     metric: str
@@ -62,7 +62,7 @@ class SystemRow:
 
 
 def boards_of(run: Run) -> list[Board]:
-    """Return the scores of each primary metric, if several systems ran."""
+    """Return the board of each primary metric: the scores of all systems. Empty for a single system."""
     return run.once("boards", _boards)
 
 
@@ -77,7 +77,9 @@ def _boards(run: Run) -> list[Board]:
         testbed = run.plan.testbeds.get(outcome.testbed)
         if testbed is not None:
             by_metric.setdefault(testbed.primary, []).append(outcome)
-    boards = (board_of(mine, metric, run.plan.metrics.get(metric, MetricInfo())) for metric, mine in by_metric.items())
+    boards = (
+        board_of(group, metric, run.plan.metrics.get(metric, MetricInfo())) for metric, group in by_metric.items()
+    )
     return [board for board in boards if len(board.candidates) > 1]
 
 
@@ -114,32 +116,32 @@ def _rows(board: Board) -> Iterator[SystemRow]:
 
 
 def _tables(rows: Sequence[SystemRow], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
-    """Yield a table for each metric; a column in which no system has a value is left out."""
+    """Yield a table for each metric; columns without a value are left out."""
     from pytest_rageval.analysis.systems.ranks import ordinal
 
     for metric in dict.fromkeys(row.metric for row in rows):
-        mine = [row for row in rows if row.metric == metric]
+        of_metric = [row for row in rows if row.metric == metric]
         columns = [
-            ["system", *(row.system for row in mine)],
-            ["workflow", *(row.workflow for row in mine)],
-            ["model", *(row.model or ABSENT for row in mine)],
-            ["rank", *(ordinal(row.rank) for row in mine)],
-            [metric, *(number(row.mean) for row in mine)],
-            ["95 %", *(interval(row.ci95) for row in mine)],
-            ["n", *(str(row.n) for row in mine)],
-            ["p50 s", *(_seconds(row.p50_s) for row in mine)],
-            ["p95 s", *(_seconds(row.p95_s) for row in mine)],
-            ["model calls", *(number(row.model_calls) for row in mine)],
-            ["tool calls", *(number(row.tool_calls) for row in mine)],
-            ["cost", *(ABSENT if row.cost_usd is None else dollars(row.cost_usd) for row in mine)],
-            ["front", *({True: "yes", False: "", None: ABSENT}[row.front] for row in mine)],
+            ["system", *(row.system for row in of_metric)],
+            ["workflow", *(row.workflow for row in of_metric)],
+            ["model", *(row.model or ABSENT for row in of_metric)],
+            ["rank", *(ordinal(row.rank) for row in of_metric)],
+            [metric, *(number(row.mean) for row in of_metric)],
+            ["95 %", *(interval(row.ci95) for row in of_metric)],
+            ["n", *(str(row.n) for row in of_metric)],
+            ["p50 s", *(_seconds(row.p50_s) for row in of_metric)],
+            ["p95 s", *(_seconds(row.p95_s) for row in of_metric)],
+            ["model calls", *(number(row.model_calls) for row in of_metric)],
+            ["tool calls", *(number(row.tool_calls) for row in of_metric)],
+            ["cost", *(ABSENT if row.cost_usd is None else dollars(row.cost_usd) for row in of_metric)],
+            ["front", *({True: "yes", False: "", None: ABSENT}[row.front] for row in of_metric)],
         ]
-        if all(row.workflow == row.system for row in mine):  # no workflow has a name of its own
+        if all(row.workflow == row.system for row in of_metric):  # the column would repeat the names of the systems
             del columns[1]
-        if all(row.p50_s is None and row.cost_usd is None for row in mine):
-            del columns[-1]  # the front of the quality alone is the rank
-        shown = [column for column in columns if set(column[1:]) != {ABSENT}]
-        yield Table(f"systems by {metric} - seconds, calls and cost are of one answer", shown)
+        if all(row.p50_s is None and row.cost_usd is None for row in of_metric):
+            del columns[-1]  # without time and cost, the front repeats the rank
+        filled = [column for column in columns if set(column[1:]) != {ABSENT}]
+        yield Table(f"systems by {metric} - seconds, calls and cost are of one answer", filled)
 
 
 def _seconds(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Three systems or more by workflow and model, and on R-Eval's axes, in the summary."""
+"""The section on three or more systems: by workflow and model, and on the axes of tasks."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GRID", "GridCell"]
 
-LEAST = 3
-"""Two systems have their matrices and the difference between them; more have a grid."""
+MIN_SYSTEMS = 3
+"""Systems from which the summary has a grid; the matrices already compare two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class GridCell:
     """One cell of a grid of systems.
 
     Attributes:
-        metric: the metric.
+        metric: name of the metric.
         table: "grid" for workflows and models, "axes" for systems and axes of tasks.
-        row: its workflow or system.
-        col: its model or axis.
-        system: the system.
-        mean: the metric's mean; None if nothing was scored.
+        row: workflow or system of the cell.
+        col: model or axis of the cell.
+        system: name of the system.
+        mean: mean of the metric; None if nothing was scored.
         n: number of scored outcomes.
-        n_unscored: number of the others.
+        n_unscored: number of unscored outcomes.
         ci95: the 95 % interval of the mean.
     """
 
@@ -54,17 +54,17 @@ class GridCell:
 
     @property
     def cell(self) -> Cell:
-        """The cell as other tables have it."""
+        """The cell as a `Cell`, for functions that format cells."""
         return Cell(self.mean, self.n, self.n_unscored, self.ci95)
 
 
 def _compute(run: Run) -> list[GridCell]:
-    boards = (board for board in boards_of(run) if len(board.candidates) >= LEAST)
+    boards = (board for board in boards_of(run) if len(board.candidates) >= MIN_SYSTEMS)
     return [cell for board in boards for cell in (*_grid(board), *_axes(board))]
 
 
 def _grid(board: Board) -> Iterator[GridCell]:
-    """Yield the cells by workflow and model; nothing if no row or no column has several, so that it is only a list."""
+    """Yield the cells by workflow and model; nothing if they would form a single row or column."""
     from pytest_rageval.analysis.systems.grid import grid_of
 
     grid = grid_of(board, WORKFLOW, MODEL)
@@ -78,33 +78,33 @@ def _grid(board: Board) -> Iterator[GridCell]:
 
 
 def _axes(board: Board) -> Iterator[GridCell]:
-    """Yield the cells by system and axis; nothing for one axis."""
+    """Yield the cells by system and axis; nothing if there is only one axis."""
     from pytest_rageval.analysis.systems.grid import axes_of
 
     axes = axes_of(board, AXES)
     if len(axes) < 2:
         return
     for candidate in board.candidates:
-        for where in axes:
-            cell = board.cell(candidate.name, partial(_is_on, where))
+        for axis in axes:
+            cell = board.cell(candidate.name, partial(_is_on, axis))
             if cell is not None:
-                name, col = candidate.name, " ".join(where.values())
+                name, col = candidate.name, " ".join(axis.values())
                 yield GridCell(board.metric, "axes", name, col, name, cell.mean, cell.n, cell.n_unscored, cell.ci95)
 
 
-def _is_on(where: Mapping[str, str], outcome: Outcome) -> bool:
-    return where.items() <= outcome.facets.items()
+def _is_on(axis: Mapping[str, str], outcome: Outcome) -> bool:
+    return axis.items() <= outcome.facets.items()
 
 
 def _tables(rows: Sequence[GridCell], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     titles = {"grid": "workflow x model", "axes": "system x axis"}
     for metric, kind in dict.fromkeys((row.metric, row.table) for row in rows):
-        mine = {(row.row, row.col): row.cell for row in rows if (row.metric, row.table) == (metric, kind)}
-        names, cols = dict.fromkeys(row for row, _ in mine), dict.fromkeys(col for _, col in mine)
+        cell_at = {(row.row, row.col): row.cell for row in rows if (row.metric, row.table) == (metric, kind)}
+        names, cols = dict.fromkeys(row for row, _ in cell_at), dict.fromkeys(col for _, col in cell_at)
         head = titles[kind].replace(" x ", " \\ ")
         columns = [[head, *names]]
         for col in cols:
-            cells = [mine.get((name, col)) for name in names]
+            cells = [cell_at.get((name, col)) for name in names]
             columns.append([col, *(ABSENT if cell is None else cell_text(cell, metric) for cell in cells)])
         yield Table(f"{metric} by {titles[kind]} - mean (n); – did not run", columns)
 

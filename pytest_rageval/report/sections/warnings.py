@@ -1,4 +1,4 @@
-"""Warnings at the end of the summary."""
+"""The warnings of the summary."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.warnings import unrecorded_results, warnings_of
 from pytest_rageval.report.sections.judge_bias import bias_text
-from pytest_rageval.report.sections.judge_trust import distrust
+from pytest_rageval.report.sections.judge_trust import distrust_text
 from pytest_rageval.report.sections.local_judges import unlike_training
-from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.lines import Line
 
 __all__ = ["WARNINGS"]
@@ -22,8 +22,8 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     notes = warnings_of(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
     notes += unrecorded_results(run.outcomes.values()) if run.texts else []
     notes += unlike_training(run.local_uses)
-    if screen.verbosity < 1:  # -v shows the section of judges
-        notes += [distrust(trust) for trust in run.trusts if trust.problem is not None]
+    if screen.verbosity < 1:  # -v shows the sections on judges
+        notes += [distrust_text(trust) for trust in run.trusts if trust.problem is not None]
         notes += [bias_text(bias) for bias in run.biases if bias.verdict != FAIR]
     if notes:
         yield Line("")
@@ -31,4 +31,4 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
         yield Line(ascii_safe(f"warning: {note}"), "yellow")
 
 
-WARNINGS = Drawing(_lines, verbosity=-1)
+WARNINGS = TerminalSection(_lines, verbosity=-1)

@@ -1,4 +1,4 @@
-"""Show the agreement of judges with people, as lines for a terminal and as JSON."""
+"""Format the agreement of judges with people, as lines for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pytest_rageval.analysis.people.labelled_answers import Matched
 from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import facet_text
-from pytest_rageval.report.run.judge_agreement import AgainstPeople, JudgeOf, MeanOf
+from pytest_rageval.report.run.judge_agreement import CorrectedMean, LabelAgreement, MetricAgreement
 from pytest_rageval.report.text.lines import counted, few_of, interval, number
 from pytest_rageval.report.text.tables import blocks_of, table_lines
 
-__all__ = ["against_people_json", "against_people_lines", "confusion_lines", "count_lines", "estimate_text"]
+__all__ = ["confusion_lines", "count_lines", "estimate_text", "label_agreement_json", "label_agreement_lines"]
 
-FEW_NAMES = 5
+MAX_NAMES = 5
 
 _WHY = {"one_value": "one value", "no_rating": "–", "too_few": "too few", MANY_LEVELS: "–"}
 
@@ -29,7 +29,7 @@ _CORRELATIONS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kenda
 Rows = Sequence[tuple[str, Agreement, Correlations]]
 
 
-def against_people_lines(result: AgainstPeople, width: int) -> Iterator[str]:
+def label_agreement_lines(result: LabelAgreement, width: int) -> Iterator[str]:
     """Yield the agreement of a run's metrics with people's labels, for a terminal of ``width`` columns."""
     yield from count_lines(result.matched)
     yield from _notes(result)
@@ -60,7 +60,7 @@ def _blocks(rows: Rows, head: str, width: int) -> Iterator[str]:
         yield from block
 
 
-def against_people_json(result: AgainstPeople) -> dict[str, Any]:
+def label_agreement_json(result: LabelAgreement) -> dict[str, Any]:
     """Return the agreement of a run's metrics with people's labels as builtins."""
     matched = result.matched
     return {
@@ -92,19 +92,20 @@ def _slice(agreement: Agreement, correlations: Correlations) -> dict[str, Any]:
 
 
 def count_lines(matched: Matched) -> Iterator[str]:
-    """Yield how many labels there are, and which are not used and why."""
+    """Yield the number of used labels, and which labels are not used and why."""
     used = sum(len(answer.labels) for answer in matched.answers)
     cases = len({answer.outcomes[0].case_id for answer in matched.answers})
     yield f"{counted(used, 'label')} of {counted(len(matched.answers), 'answer')} to {counted(cases, 'case')}"
     if matched.blank:
         wheres = tuple(label.where for label in matched.blank)
-        yield f"{counted(len(wheres), 'row')} without a label, or with one of no value: {few_of(wheres, FEW_NAMES)}"
+        rows = counted(len(wheres), "row")
+        yield f"{rows} without a label, or with a label without a value: {few_of(wheres, MAX_NAMES)}"
     for why, labels in matched.unmatched.items():
         names = tuple(ascii_safe(label.id) for label in labels)
-        yield f"{counted(len(names), 'label')} not used, {why}: {few_of(names, FEW_NAMES)}"
+        yield f"{counted(len(names), 'label')} not used, {why}: {few_of(names, MAX_NAMES)}"
 
 
-def _notes(result: AgainstPeople) -> Iterator[str]:
+def _notes(result: LabelAgreement) -> Iterator[str]:
     for judge in result.judges:
         if judge.unscored:
             reasons = ", ".join(f"{n} {reason}" for reason, n in judge.unscored.items())
@@ -112,7 +113,7 @@ def _notes(result: AgainstPeople) -> Iterator[str]:
     compared = {judge.metric: judge.compared for judge in result.judges}
     thresholds = {metric: each.threshold for metric, each in compared.items() if each.threshold is not None}
     for threshold in sorted(set(thresholds.values())):
-        metrics = ", ".join(metric for metric, its in thresholds.items() if its == threshold)
+        metrics = ", ".join(metric for metric, value in thresholds.items() if value == threshold)
         yield f"a score of at least {threshold:g} counts as 1, any other as 0: {metrics}"
     if thresholds:
         yield "--threshold sets another bound; correlations take every score as it is"
@@ -127,7 +128,7 @@ def _notes(result: AgainstPeople) -> Iterator[str]:
         yield f"people among themselves: alpha {number(result.people[0])} over {counted(result.people[1], 'answer')}"
 
 
-def _rows(judge: JudgeOf, by: str) -> Iterator[tuple[str, Agreement, Correlations]]:
+def _rows(judge: MetricAgreement, by: str) -> Iterator[tuple[str, Agreement, Correlations]]:
     yield f"{judge.metric} all" if by else judge.metric, judge.agreement, judge.correlations
     for value, each in judge.slices.items():
         yield f"{judge.metric} {value}", *each
@@ -144,7 +145,7 @@ def _mean(mean: Mean) -> str:
     return "–" if mean.value is None else f"{mean.value:.3f} {interval(mean.ci95)}"
 
 
-def _confusion(judge: JudgeOf) -> Iterator[str]:
+def _confusion(judge: MetricAgreement) -> Iterator[str]:
     agreement = judge.agreement
     if not agreement.n or not agreement.levels:
         return
@@ -152,7 +153,13 @@ def _confusion(judge: JudgeOf) -> Iterator[str]:
 
 
 def confusion_lines(agreement: Agreement, metric: str, levels: Sequence[str]) -> Iterator[str]:
-    """Yield the confusions as a table after an empty line; ``levels`` are the names of the levels."""
+    """Yield an empty line and the confusion matrix.
+
+    Args:
+        agreement: the agreement of a metric with people.
+        metric: name of the metric.
+        levels: the texts of the levels, in order.
+    """
     yield ""
     head = [f"people \\ {metric}", *levels]
     yield from table_lines(
@@ -160,7 +167,7 @@ def confusion_lines(agreement: Agreement, metric: str, levels: Sequence[str]) ->
     )
 
 
-def _corrected(means: Sequence[MeanOf], width: int) -> Iterator[str]:
+def _corrected(means: Sequence[CorrectedMean], width: int) -> Iterator[str]:
     yield ""
     yield "mean over all judged cases, and corrected to what people would say (prediction-powered inference)"
     columns = [
@@ -177,7 +184,7 @@ def _corrected(means: Sequence[MeanOf], width: int) -> Iterator[str]:
         yield from block
 
 
-def _corrected_text(each: MeanOf) -> str:
+def _corrected_text(each: CorrectedMean) -> str:
     mean = each.mean
     if mean.value is None:
         return _WHY.get(mean.reason or "", "–")

@@ -1,4 +1,4 @@
-"""Show what each system costs to be as good as it is, as tables and as CSV."""
+"""Format the quality, time and cost of each system, as tables, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ COLUMNS = (
 )  # fmt: skip
 
 MACRO = "macro"
-"""The value of the facet in rows that average its values."""
+"""The facet value of rows that average over all values of the facet."""
 
-FEW = 3
-"""Systems that dominate another, as a cell lists them."""
+MAX_DOMINATING = 3
+"""Dominating systems to list in a cell."""
 
 REPLAYED = "replayed"
 
 Rows = Mapping[str, Sequence[SystemCosts]]
-"""Value of the facet, or "" for all cases -> the systems."""
+"""Value of the facet, or "" for all cases -> quality and cost of each system."""
 
 
 def deployment_tables(rows: Rows, metric: str, by: str, concurrency: Mapping[str, str]) -> Iterator[Table]:
-    """Yield what systems cost, where their seconds go, and how they ended.
+    """Yield three tables: quality and cost; calls, tokens and errors; shares of the time.
 
     Args:
-        rows: value of the facet -> the systems.
-        metric: the metric of the quality.
-        by: the facet, or "".
-        concurrency: system -> the concurrency of its run.
+        rows: value of the facet -> quality and cost of each system.
+        metric: the metric that measures quality.
+        by: name of the facet; "" without one.
+        concurrency: system -> ``rag_concurrency`` of its run, as text; "" if unknown.
     """
     flat = [(value, row) for value, group in rows.items() for row in group]
     head = _heads(flat, by)
@@ -52,7 +52,7 @@ def deployment_tables(rows: Rows, metric: str, by: str, concurrency: Mapping[str
 
 
 def deployment_csv(rows: Rows, by: str) -> str:
-    """Return one row for each system, with the facet in front if there is one."""
+    """Return one CSV row for each system; the value of the facet, if there is one, is the first column."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([*([by] if by else []), *COLUMNS])
@@ -64,7 +64,7 @@ def deployment_csv(rows: Rows, by: str) -> str:
 
 
 def deployment_json(rows: Rows, metric: str, by: str, concurrency: Mapping[str, str]) -> dict[str, Any]:
-    """Return everything as builtins."""
+    """Return the quality and cost of each system as builtins; arguments as in `deployment_tables`."""
     systems = [
         {
             **({by: value} if by else {}),
@@ -113,7 +113,7 @@ def _costs(flat: Sequence[tuple[str, SystemCosts]]) -> Iterator[list[str]]:
     for name in ("p50_s", "p95_s", "mean_s"):
         yield [name.replace("_s", " s"), *(number(getattr(row, name)) for row in rows)]
     yield ["cost", *(_dollars(row.cost_usd) for row in rows)]
-    yield ["cost a right one", *(_dollars(row.cost_per_right) for row in rows)]
+    yield ["cost per right", *(_dollars(row.cost_per_right) for row in rows)]
     yield ["front", *(_front(row) for row in rows)]
 
 
@@ -131,7 +131,7 @@ def _calls(flat: Sequence[tuple[str, SystemCosts]]) -> Iterator[list[str]]:
 def _front(row: SystemCosts) -> str:
     if row.front is None:
         return ABSENT
-    return "front" if row.front else f"dominated by {few_of(row.dominated_by, FEW)}"
+    return "front" if row.front else f"dominated by {few_of(row.dominated_by, MAX_DOMINATING)}"
 
 
 def _notes(flat: Sequence[tuple[str, SystemCosts]], concurrency: Mapping[str, str]) -> list[Line]:

@@ -1,4 +1,4 @@
-"""One example of a cause as lines: its question and wanted answer, the answer then and now, where its evidence went."""
+"""One example of a cause as lines: question, gold answer, old and new answer, evidence."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ NARROW = 110
 
 INDENT = 6
 
-_AHEAD = 24
-"""Most characters before the first difference of two answers that are shown."""
+_CONTEXT = 24
+"""Maximum number of characters to show before the first difference of two answers."""
 
 _Rows = list[list[str]]
 
 
 def example_lines(example: Example, width: int) -> Iterator[Line]:
-    """Yield a case in as few lines as hold it whole; else in two, or three in a narrow terminal, with texts cut.
+    """Yield a case in the fewest lines that show it whole: one, two or three.
 
-    Two answers that do not fit begin shortly before their first difference.
+    If it does not fit, long texts are cut, in two lines or, in a narrow terminal, three. Cut answers begin shortly
+    before their first difference.
     """
     layouts = list(_layouts(example, example.was, example.now))
     rows = next((each for each in layouts if _fits(each, width)), None)
@@ -39,7 +40,7 @@ def example_lines(example: Example, width: int) -> Iterator[Line]:
 
 
 def _layouts(example: Example, was: str | None, now: str) -> Iterator[_Rows]:
-    """Yield the rows of one line, of two with the wanted answer in the first or the second, and of three."""
+    """Yield four layouts: one line, two with the gold answer in the first or the second line, three."""
     case, wanted = [ascii_safe(example.case), _quoted(example.question)], [f"wanted {_quoted(example.wanted)}"]
     answers = [f"was {_quoted(was)}"] if was is not None else []
     answers.append(f"now {_quoted(now)}")
@@ -58,14 +59,14 @@ def _fits(rows: _Rows, width: int) -> bool:
 
 
 def _from_difference(was: str | None, now: str, room: int) -> tuple[str | None, str]:
-    """Return two answers without the words before their first difference, if that lies beyond the room."""
+    """Return two answers without the words before their first difference, if it lies beyond ``room`` columns."""
     if was is None or was == now:
         return was, now
     one, other = (" ".join(text.split()) for text in (was, now))
     same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     if same <= room:
         return one, other
-    ahead = min(_AHEAD, room // 3)
+    ahead = min(_CONTEXT, room // 3)
     start = one.find(" ", same - ahead, same) + 1 or same - ahead
     return f"...{one[start:]}", f"...{other[start:]}"
 
@@ -75,19 +76,20 @@ def _quoted(text: str) -> str:
 
 
 def _fit(parts: Sequence[str], width: int, indent: int) -> str:
-    """Return parts in one line; the longest ones are shortened until it fits."""
+    """Return parts in one line that fits the width, with the longest parts cut."""
     from wcwidth import wcswidth
 
     room = width - indent - 2 * (len(parts) - 1)
-    wide = [wcswidth(part) for part in parts]
+    widths = [wcswidth(part) for part in parts]
     allowed = max(8, room // len(parts))
-    while sum(min(columns, allowed + 1) for columns in wide) <= room and allowed < max(wide):
+    while sum(min(columns, allowed + 1) for columns in widths) <= room and allowed < max(widths):
         allowed += 1
     shown = [
-        part if columns <= allowed else _shortened(part, allowed) for part, columns in zip(parts, wide, strict=True)
+        part if columns <= allowed else _cut_part(part, allowed) for part, columns in zip(parts, widths, strict=True)
     ]
     return cut(" " * indent + "  ".join(shown), width)
 
 
-def _shortened(text: str, columns: int) -> str:
+def _cut_part(text: str, columns: int) -> str:
+    """Return a part cut to ``columns``, with an ellipsis and the closing quotation mark."""
     return f'{cut(text, columns - 4).rstrip()}..."' if text.endswith('"') else f"{cut(text, columns - 3)}..."

@@ -1,4 +1,4 @@
-"""Show leaderboards and a judge's preferences, as tables and as JSON."""
+"""Format leaderboards and the preferences of a judge, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["leaderboard_json", "leaderboard_table", "preference_tables", "prefer
 
 
 def leaderboard_table(board: Leaderboard) -> Table:
-    """Return the systems, the best one first."""
+    """Return a table of the systems, the best one first."""
     places = board.places
     columns = [["system", *(each.record.system for each in places)], ["rank", *(ordinal(each.rank) for each in places)]]
     if any(each.cell is not None for each in places):
@@ -61,7 +61,7 @@ def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
 
 
 def preference_tables(result: Preferences) -> Iterator[Table]:
-    """Yield the pairs of systems, and the leaderboard of three systems or more."""
+    """Yield a table of the pairs of systems and, for three or more systems, the leaderboard."""
     pairs = result.pairs
     columns = [
         ["systems", *(f"{each.contrast.system} - {each.contrast.other}" for each in pairs)],
@@ -71,13 +71,13 @@ def preference_tables(result: Preferences) -> Iterator[Table]:
         ["lost", *(str(each.contrast.lost) for each in pairs)],
         ["share won [95 %]", *(_mean(each.share) for each in pairs)],
         ["p", *(p_text(each.contrast.p_adjusted) for each in pairs)],
-        ["order decided", *(str(each.order) for each in pairs)],
-        ["same answer", *(str(each.same) for each in pairs)],
+        ["order decided", *(str(each.order_decided) for each in pairs)],
+        ["same answer", *(str(each.same_answer) for each in pairs)],
     ]
     notes = [
         Line("tied: both orders say so, or they disagree (order decided), or the answers are the same (not asked)"),
-        Line(f"the order decided {_mean(result.order)} of {counted(result.order.n, 'vote')}"),
-        Line(f"the answer shown first was named {_mean(result.first)}; without bias 0.5"),
+        Line(f"the order decided {_mean(result.order_decided)} of {counted(result.order_decided.n, 'vote')}"),
+        Line(f"the answer shown first was named {_mean(result.first_shown)}; without bias 0.5"),
         *(Line(text) for text in _unscored(pairs)),
         *(Line(f"{counted(n, 'pair')} left out: {why}") for why, n in result.left_out.items()),
     ]
@@ -96,16 +96,20 @@ def preferences_json(result: Preferences) -> dict[str, Any]:
             {
                 **asdict(each.contrast),
                 "tied": each.tied,
-                "same_answer": each.same,
-                "order_decided": each.order,
+                "same_answer": each.same_answer,
+                "order_decided": each.order_decided,
                 "share": each.share.value,
                 "ci95": each.share.ci95,
                 "unscored": dict(each.unscored),
             }
             for each in result.pairs
         ],
-        "order_decided": {"share": result.order.value, "n": result.order.n, "ci95": result.order.ci95},
-        "first_shown": {"share": result.first.value, "n": result.first.n, "ci95": result.first.ci95},
+        "order_decided": {
+            "share": result.order_decided.value,
+            "n": result.order_decided.n,
+            "ci95": result.order_decided.ci95,
+        },
+        "first_shown": {"share": result.first_shown.value, "n": result.first_shown.n, "ci95": result.first_shown.ci95},
         "leaderboard": leaderboard_json(result.leaderboard),
         "left_out": dict(result.left_out),
     }

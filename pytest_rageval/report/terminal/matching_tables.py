@@ -1,4 +1,4 @@
-"""Show which system suits which task, as tables."""
+"""Format which system suits which task, as tables."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from pytest_rageval.report.sections.section import Table
 from pytest_rageval.report.text.lines import Line, interval, number, signed
 from pytest_rageval.report.text.tables import ABSENT, cell_text
 
-__all__ = ["MOST_PAIRS", "axes_table", "grid_table", "matching_tables"]
+__all__ = ["MAX_PAIRS", "axes_table", "grid_table", "matching_tables"]
 
-MOST_PAIRS = 15
-"""Pairs that are printed; JSON has all."""
+MAX_PAIRS = 15
+"""Pairs to print; JSON has all."""
 
-NO_TEXT = "the averages over a row or column with – are withheld"
+NO_AVERAGE = "the averages over a row or column with – are withheld"
 
 
 def matching_tables(matching: Matching, *, common: bool = False) -> Iterator[Table]:
-    """Yield the tables of a comparison; ``common`` adds averages over the columns that every row has."""
+    """Yield the tables of a comparison of systems by task.
+
+    Args:
+        matching: the comparison.
+        common: whether the grid also has averages over the columns that every row has.
+    """
     yield grid_table(matching, common=common)
     if matching.axes:
         yield axes_table(matching)
     yield _ranks(matching)
     yield best_table(matching.board.metric, matching.best, matching.alpha)
-    if len(matching.pairs) <= MOST_PAIRS:
+    if len(matching.pairs) <= MAX_PAIRS:
         yield _pairs(matching)
     if matching.fit is not None:
         yield _fit(matching)
@@ -43,16 +48,16 @@ def grid_table(matching: Matching, *, common: bool = False) -> Table:
     for at, col in enumerate(grid.cols):
         columns.append([col, *(_with_interval(row[at], metric) for row in grid.cells)])
     if len(grid.cols) > 1:
-        columns.append(["average", *map(_short, grid.row_averages)])
+        columns.append(["average", *map(_value_text, grid.row_averages)])
         if common:
-            columns.append(["average of common", *map(_short, grid.common_averages)])
+            columns.append(["average of common", *map(_value_text, grid.common_averages)])
     if len(grid.rows) > 1:
         columns[0].append("average")
         for at, average in enumerate(grid.col_averages):
-            columns[at + 1].append(_short(average))
+            columns[at + 1].append(_value_text(average))
         for column in columns[len(grid.cols) + 1 :]:
             column.append("")
-    notes = [Line(NO_TEXT)] if None in (*grid.row_averages, *grid.col_averages) else []
+    notes = [Line(NO_AVERAGE)] if None in (*grid.row_averages, *grid.col_averages) else []
     if common:
         notes.append(Line(f"common columns: {', '.join(grid.cols[at] for at in grid.common_cols) or 'none'}"))
     return Table(f"{metric} by {grid.row_facet} x {grid.col_facet} - mean (n) [95 %]", columns, notes)
@@ -61,7 +66,7 @@ def grid_table(matching: Matching, *, common: bool = False) -> Table:
 def axes_table(matching: Matching) -> Table:
     """Return the mean of each system on each axis."""
     names = [each.name for each in matching.board.candidates]
-    means = ([_short(matching.on_axis(axis, name)) for name in names] for axis in matching.axes)
+    means = ([_value_text(matching.on_axis(axis, name)) for name in names] for axis in matching.axes)
     columns = [["system", *names], *([axis.name, *each] for axis, each in zip(matching.axes, means, strict=True))]
     divided = f", divided by {matching.base}'s" if matching.base else ""
     return Table(f"{matching.board.metric} by {' x '.join(matching.axes[0].where)}{divided}", columns)
@@ -102,7 +107,7 @@ def _pairs(matching: Matching) -> Table:
 
 def _fit(matching: Matching) -> Table:
     fit, grid = matching.fit, matching.grid
-    assert fit is not None  # noqa: S101 - the caller has checked it
+    assert fit is not None  # noqa: S101 - matching_tables has checked it
     effects = fit.effects
     columns = [[f"{grid.row_facet} \\ {grid.col_facet}", *fit.rows]]
     for at, col in enumerate(fit.cols):
@@ -111,23 +116,26 @@ def _fit(matching: Matching) -> Table:
     cases = f"{fit.n} common cases" if fit.n else "own cases of each column, no intervals"
     cols = ", ".join(f"{name} {each:+.3f}" for name, each in zip(fit.cols, effects.cols, strict=True))
     notes = [Line(f"mean of all cells {effects.mean:.3f}; columns: {cols}; {cases}")]
-    return Table("fit - how much more a cell has than its row and its column deserve [95 %]", columns, notes)
+    return Table("fit - how far a cell is above what its row and its column predict [95 %]", columns, notes)
 
 
-def _best_of(matching: Matching, whole: BestOf) -> Table:
-    shown: Sequence[BestOf] = [whole, *(pair for pair in matching.best_pairs[:1] if len(whole.systems) > 2)]
+def _best_of(matching: Matching, all_systems: BestOf) -> Table:
+    choices: Sequence[BestOf] = [
+        all_systems,
+        *(pair for pair in matching.best_pairs[:1] if len(all_systems.systems) > 2),
+    ]
     columns = [
-        ["choice", *(_choice(each, whole) for each in shown)],
-        ["n", *(str(each.n) for each in shown)],
-        ["best of each case", *(number(each.mean) for each in shown)],
-        ["best single", *(f"{each.best} {number(each.single)}" for each in shown)],
-        ["gain", *(signed(each.gain) for each in shown)],
+        ["choice", *(_choice(each, all_systems) for each in choices)],
+        ["n", *(str(each.n) for each in choices)],
+        ["best of each case", *(number(each.mean) for each in choices)],
+        ["best single", *(f"{each.best} {number(each.single)}" for each in choices)],
+        ["gain", *(signed(each.gain) for each in choices)],
     ]
     return Table("best of n - mean of the best score of each case", columns)
 
 
-def _choice(each: BestOf, whole: BestOf) -> str:
-    return f"all {len(each.systems)}" if each is whole else f"pair that gains most: {' + '.join(each.systems)}"
+def _choice(each: BestOf, all_systems: BestOf) -> str:
+    return f"all {len(each.systems)}" if each is all_systems else f"pair that gains most: {' + '.join(each.systems)}"
 
 
 def _effect(value: float, ci95: tuple[float, float] | None) -> str:
@@ -139,5 +147,5 @@ def _with_interval(cell: Cell | None, metric: str) -> str:
     return f"{text} {interval(cell.ci95)}" if cell is not None and cell.ci95 is not None else text
 
 
-def _short(value: float | None) -> str:
+def _value_text(value: float | None) -> str:
     return ABSENT if value is None else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""Show the agreement of metrics with people's preferences, as lines for a terminal and as JSON."""
+"""Format the agreement of metrics with people's preferences, as terminal lines and as JSON."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from pytest_rageval.analysis.people.preferences import PairAgreement
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.run.pair_agreement import MatchedPairs, MetricOfPairs, PairsAgainstPeople
+from pytest_rageval.report.run.pair_agreement import MatchedPairs, MetricPairAgreement, PreferenceAgreement
 from pytest_rageval.report.terminal.agreement_tables import confusion_lines, estimate_text
 from pytest_rageval.report.text.lines import counted, few_of, number
 from pytest_rageval.report.text.tables import blocks_of
 
 __all__ = ["pairs_json", "pairs_lines"]
 
-FEW_NAMES = 5
+MAX_NAMES = 5
 
 TIE = "tie"
 
 
-def pairs_lines(result: PairsAgainstPeople, width: int) -> Iterator[str]:
+def pairs_lines(result: PreferenceAgreement, width: int) -> Iterator[str]:
     """Yield the agreement of metrics with people's preferences, for a terminal of ``width`` columns."""
     yield from _count_lines(result.matched)
     yield from _notes(result)
@@ -51,7 +51,7 @@ def pairs_lines(result: PairsAgainstPeople, width: int) -> Iterator[str]:
             yield from confusion_lines(metric.whole.agreement, metric.metric, (second, TIE, first))
 
 
-def pairs_json(result: PairsAgainstPeople) -> dict[str, Any]:
+def pairs_json(result: PreferenceAgreement) -> dict[str, Any]:
     """Return the agreement of metrics with people's preferences as builtins."""
     matched = result.matched
     return {
@@ -82,13 +82,13 @@ def _count_lines(matched: MatchedPairs) -> Iterator[str]:
     yield f"{counted(len(matched.pairs), 'pair')} of answers to {counted(cases, 'case')}: {names}"
     if matched.blank:
         wheres = tuple(label.where for label in matched.blank)
-        yield f"{counted(len(wheres), 'row')} without a preference: {few_of(wheres, FEW_NAMES)}"
+        yield f"{counted(len(wheres), 'row')} without a preference: {few_of(wheres, MAX_NAMES)}"
     for why, labels in matched.unmatched.items():
         ids = tuple(ascii_safe(label.id) for label in labels)
-        yield f"{counted(len(ids), 'pair')} not used, {why}: {few_of(ids, FEW_NAMES)}"
+        yield f"{counted(len(ids), 'pair')} not used, {why}: {few_of(ids, MAX_NAMES)}"
 
 
-def _notes(result: PairsAgainstPeople) -> Iterator[str]:
+def _notes(result: PreferenceAgreement) -> Iterator[str]:
     for metric in result.metrics:
         if metric.unscored:
             reasons = ", ".join(f"{n} {reason}" for reason, n in metric.unscored.items())
@@ -103,7 +103,7 @@ def _notes(result: PairsAgainstPeople) -> Iterator[str]:
         yield f"people among themselves: alpha {number(result.people[0])} over {counted(result.people[1], 'pair')}"
 
 
-def _rows(metric: MetricOfPairs, by: str) -> Iterator[tuple[str, PairAgreement]]:
+def _rows(metric: MetricPairAgreement, by: str) -> Iterator[tuple[str, PairAgreement]]:
     yield f"{metric.metric} all" if by else metric.metric, metric.whole
     for value, each in metric.slices.items():
         yield f"{metric.metric} {value}", each

@@ -1,4 +1,4 @@
-"""Print two runs side by side for `rageval compare`: cases, metrics and cells."""
+"""Format the comparison of two runs for `rageval compare`: cases, metrics and cells."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ __all__ = ["account_lines", "compare_lines", "plan_lines"]
 
 _STYLES: dict[str, Style] = {"passed": "green", "failed": "red", "open": "yellow"}
 
-NAMED = 10  # cases of each kind that are listed
-FEW = 3  # those of runs that share no case
+MAX_CASES = 10  # cases of each kind to list
+MAX_UNSHARED = 3  # cases of each kind to list for runs that share no case
 
 
 def account_lines(account: Account | None, width: int) -> Iterator[Line]:
-    """Yield the verdict of a comparison and its numbered findings, if the later run has an account."""
+    """Yield the verdict of a comparison and its numbered causes; nothing if the later run has no account."""
     if account is None:
         return
     yield from wrap(Line(ascii_safe(account.verdict), _STYLES[account.state]), width)
@@ -41,9 +41,9 @@ def account_lines(account: Account | None, width: int) -> Iterator[Line]:
 
 
 def compare_lines(comparison: Comparison, width: int, alpha: float, account: Account | None) -> Iterator[Line]:
-    """Yield the heads of both runs, and tables of changed metrics and cells, worst first.
+    """Yield a line on each run, and tables of changed metrics and cells, worst first.
 
-    Without an account, sentences say which cases broke or were fixed, and what changed significantly.
+    Without an account, sentences list the broken and fixed cases and the significant changes.
     """
     yield Line(ascii_safe(f"old: {_head(comparison.before)}"))
     yield Line(ascii_safe(f"new: {_head(comparison.after)}"))
@@ -53,7 +53,7 @@ def compare_lines(comparison: Comparison, width: int, alpha: float, account: Acc
     yield Line(cases_text(comparison))
     for kind, names in cases_by_kind(comparison.pairing).items():
         if names:
-            yield Line(ascii_safe(f"  {kind}: {few_of(names, NAMED)}"))
+            yield Line(ascii_safe(f"  {kind}: {few_of(names, MAX_CASES)}"))
     overall = comparison.overall
     changed = _worst_first(overall, comparison)
     if account is None:
@@ -67,22 +67,22 @@ def compare_lines(comparison: Comparison, width: int, alpha: float, account: Acc
             yield from broken_lines(comparison, account.dropped)
     if n_unchanged := len(overall) - len(changed):
         yield Line(f"{counted(n_unchanged, 'metric')} unchanged")
-    for over in changed:
-        yield from _cells(over, comparison, width)
+    for metric in changed:
+        yield from _cells(metric, comparison, width)
 
 
 def _nothing_compared(comparison: Comparison) -> str:
-    """Return why two runs cannot be compared: how many cases each has alone, the first few, and what to do."""
+    """Return why two runs cannot be compared: their cases of each kind, and what to do."""
     kinds = {"compared, without a score": tuple(pair.after.name for pair in comparison.pairing.pairs)}
     kinds |= cases_by_kind(comparison.pairing)
-    parts = [f"{len(names):,} {kind} ({few_of(names, FEW)})" for kind, names in kinds.items() if names]
-    alone = f": {', '.join(parts)}" if parts else ""
+    parts = [f"{len(names):,} {kind} ({few_of(names, MAX_UNSHARED)})" for kind, names in kinds.items() if names]
+    counts = f": {', '.join(parts)}" if parts else ""
     advice = "name two runs of the same cases (rageval runs lists the runs)"
-    return f"nothing to compare: no case has a score in both runs{alone}; {advice}"
+    return f"nothing to compare: no case has a score in both runs{counts}; {advice}"
 
 
 def _worst_first(compared: Sequence[MetricComparison], comparison: Comparison) -> list[MetricComparison]:
-    """Return the comparisons with a changed case: the largest loss first, the largest gain last."""
+    """Return the comparisons with a changed case, from the largest loss to the largest gain."""
 
     def gain(each: MetricComparison) -> float:
         info = comparison.after.metrics.get(each.metric)
@@ -93,7 +93,14 @@ def _worst_first(compared: Sequence[MetricComparison], comparison: Comparison) -
 
 
 def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
-    """Yield how many cases each primary metric needs to detect a drop, and what the present cases can detect."""
+    """Yield the number of cases that each primary metric needs to detect a drop, and the drop that today's detect.
+
+    Args:
+        plan: the sensitivity of each primary metric.
+        comparison: the comparison of the two runs.
+        drop: the drop to detect, in 0..1.
+        width: columns of the terminal.
+    """
     names = [row_name(each.comparison, comparison) for each in plan]
     dependent = any(each.comparison.test.facet for each in plan)
     columns = [
@@ -104,14 +111,14 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
         [f"needed for {drop:g}", *("–" if each.needed is None else f"{each.needed:,}" for each in plan)],
     ]
     yield Line("")
-    what = "independent units" if dependent else "cases"
+    unit = "independent units" if dependent else "cases"
     unchanged = [not each.comparison.broken and not each.comparison.fixed for each in plan]
     share = "if at most this share changes by chance" if all(unchanged) else "if as many change by chance as here"
-    yield Line(f"{what} that a drop of {drop:g} needs to be found with 80 % power, {share}")
+    yield Line(f"{unit} that a drop of {drop:g} needs to be found with 80 % power, {share}")
     yield from table(["", *names], columns, width)
     if any(unchanged):
         which = "" if all(unchanged) else f" of {names[unchanged.index(True)]}"
-        bound = f"an upper bound of the share of {what} that change by chance, because none changed here"
+        bound = f"an upper bound of the share of {unit} that change by chance, because none changed here"
         yield from wrap(Line(f"changing{which}: {bound}"), width)
 
 
@@ -122,7 +129,7 @@ def _head(snapshot: Snapshot) -> str:
 
 
 def _changes(names: Sequence[str], shown: Sequence[MetricComparison], width: int) -> Iterator[Line]:
-    """Yield comparisons as tables with all their statistics; the first of ``names`` is the head."""
+    """Yield tables of comparisons with all their statistics; ``names`` are the labels, the head first."""
     tests = [
         ["p", *(p_text(each.test.p_value).removeprefix("p ") for each in shown)],
         ["detectable drop", *(number(each.test.least_drop) for each in shown)],
@@ -131,19 +138,19 @@ def _changes(names: Sequence[str], shown: Sequence[MetricComparison], width: int
     yield from table(names, [*change_columns(shown), *known], width)
 
 
-def _cells(over: MetricComparison, comparison: Comparison, width: int) -> Iterator[Line]:
-    """Yield the cells of a metric with a changed case, and the number of cells without one."""
-    mine = comparison.cells_of(over)
-    changed = _worst_first(mine, comparison)
+def _cells(metric: MetricComparison, comparison: Comparison, width: int) -> Iterator[Line]:
+    """Yield a table of the changed cells of a metric, and the number of its other cells."""
+    cells = comparison.cells_of(metric)
+    changed = _worst_first(cells, comparison)
     if not changed:
         return
     shown = changed[:MOST]
     yield Line("")
-    yield Line(ascii_safe(row_name(over, comparison)))
+    yield Line(ascii_safe(row_name(metric, comparison)))
     axes = " x ".join(dict.fromkeys(axis for each in shown for axis in each.slice))
     yield from _changes([axes, *(" x ".join(each.slice.values()) for each in shown)], shown, width)
-    if len(mine) > len(shown):
-        n_unchanged = len(mine) - len(changed)
+    if len(cells) > len(shown):
+        n_unchanged = len(cells) - len(changed)
         rest = [f"{n_unchanged} without a change"] if n_unchanged else []
         rest += [f"{len(changed) - len(shown)} more with one"] if len(changed) > len(shown) else []
-        yield Line(f"of {counted(len(mine), 'cell')} {', '.join(rest)}")
+        yield Line(f"of {counted(len(cells), 'cell')} {', '.join(rest)}")

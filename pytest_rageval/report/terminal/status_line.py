@@ -13,25 +13,25 @@ from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.text.fit_text import cut, legible
 from pytest_rageval.report.text.lines import counted, dollars
 
-__all__ = ["Pace", "Progress", "UnderWay", "duration", "fit_parts", "in_all"]
+__all__ = ["Pace", "PendingWork", "Progress", "duration", "fit_parts", "sum_pending"]
 
-FEWEST = 4
-"""Cases that must end between two moments before a pace can be estimated."""
+MIN_CASES = 4
+"""Cases that must end between two moments before the pace is estimated."""
 
-RECENT = 20
-"""Number of latest cases that decide the pace, or three waves if that is more."""
+RECENT_CASES = 20
+"""Number of latest cases that decide the pace; three waves of parallel calls if that is more."""
 
-TOGETHER = 0.25
-"""Seconds within which cases count as ended at the same moment, as answers that were awaited together do."""
+SAME_MOMENT = 0.25
+"""Seconds within which cases count as ended at the same moment, because their answers were awaited together."""
 
 
-class UnderWay(NamedTuple):
-    """The work of a process that is not yet reported.
+class PendingWork(NamedTuple):
+    """The work of a process that no outcome reports yet.
 
     Attributes:
         answered: number of cases that were answered ahead of their tests.
         in_flight: number of model calls without a reply.
-        cost: the known part of the price, in US dollars; None if nothing is known.
+        cost: known cost of these calls, in US dollars; None if nothing is known.
     """
 
     answered: int = 0
@@ -39,37 +39,40 @@ class UnderWay(NamedTuple):
     cost: float | None = None
 
 
-def in_all(several: Iterable[UnderWay]) -> UnderWay:
-    """Return the sum over several processes."""
-    rows = list(several)
+def sum_pending(processes: Iterable[PendingWork]) -> PendingWork:
+    """Return the sum of the work of several processes."""
+    rows = list(processes)
     known = [row.cost for row in rows if row.cost is not None]
     counts = sum(row.answered for row in rows), sum(row.in_flight for row in rows)
-    return UnderWay(*counts, sum(known) if known else None)
+    return PendingWork(*counts, sum(known) if known else None)
 
 
 class Pace:
-    """How fast cases have ended lately. The first case does not count, because it may load what the others share."""
+    """Estimates the time left from the latest cases.
+
+    The first case does not count, because it may load what all cases share, such as a model.
+    """
 
     def __init__(self) -> None:
         self._ended: deque[tuple[float, int]] = deque()
         self._wave = 0
 
-    def left(self, elapsed: float, ended: int, total: int, at_once: int) -> float | None:
-        """Return the estimated seconds for the rest; None until a full wave of parallel calls has ended.
+    def seconds_left(self, elapsed: float, ended: int, total: int, in_flight: int) -> float | None:
+        """Return the estimated seconds for the remaining cases; None until a full wave of parallel calls has ended.
 
         Args:
             elapsed: seconds since the first case began.
             ended: number of cases that have ended.
             total: number of cases.
-            at_once: number of calls in flight; their maximum is a wave.
+            in_flight: number of calls without a reply; the largest number so far is a wave.
         """
-        moments, self._wave = self._ended, max(self._wave, at_once)
+        moments, self._wave = self._ended, max(self._wave, in_flight)
         if ended and (not moments or ended != moments[-1][1]):
-            moment = moments.pop()[0] if moments and elapsed - moments[-1][0] < TOGETHER else elapsed
+            moment = moments.pop()[0] if moments and elapsed - moments[-1][0] < SAME_MOMENT else elapsed
             moments.append((moment, ended))
-        while len(moments) > 2 and ended - moments[1][1] >= max(RECENT, 3 * self._wave):
+        while len(moments) > 2 and ended - moments[1][1] >= max(RECENT_CASES, 3 * self._wave):
             moments.popleft()
-        if not moments or ended - moments[0][1] < max(FEWEST, self._wave):
+        if not moments or ended - moments[0][1] < max(MIN_CASES, self._wave):
             return None
         (first, before), (last, _) = moments[0], moments[-1]
         return (total - ended) * (last - first) / (ended - before) - (elapsed - last)
@@ -83,8 +86,8 @@ class Progress:
         plan: the session's plan.
         done: number of cases that have ended.
         errors: how many of them ended in an error.
-        values: (metric, system) -> sum and number of a primary metric's values.
-        cost: the known cost of models, in US dollars; None if nothing is known.
+        values: (primary metric, system) -> sum and number of its values.
+        cost: known cost of model calls, in US dollars; None if nothing is known.
     """
 
     plan: Plan
@@ -95,7 +98,7 @@ class Progress:
     _pace: Pace = field(default_factory=Pace)
 
     def take(self, outcome: Outcome, earlier: Outcome | None = None) -> None:
-        """Count an outcome and uncount an earlier one of the same case; the cost of both is spent."""
+        """Count an outcome instead of an earlier one of the same case; the costs of both add up."""
         if earlier is not None:
             self._count(earlier, -1)
         self._count(outcome, 1)
@@ -103,16 +106,16 @@ class Progress:
         if calls is not None and calls.calls and calls.cost_usd is not None:
             self.cost = (self.cost or 0.0) + calls.cost_usd
 
-    def parts(self, elapsed: float, under_way: UnderWay) -> list[str]:
-        """Return the parts of the line, the most important first, each with its separator.
+    def parts(self, elapsed: float, under_way: PendingWork) -> list[str]:
+        """Return the parts of the status line, the most important first; a part begins with its separator.
 
         Args:
             elapsed: seconds since the first case began.
             under_way: the work that no outcome reports yet.
         """
-        total, cost = len(self.plan.cases), in_all((under_way, UnderWay(cost=self.cost))).cost
+        total, cost = len(self.plan.cases), sum_pending((under_way, PendingWork(cost=self.cost))).cost
         answered = min(under_way.answered, total - self.done)
-        left = self._pace.left(elapsed, self.done + answered, total, under_way.in_flight)
+        left = self._pace.seconds_left(elapsed, self.done + answered, total, under_way.in_flight)
         runs = " runs" if any("repeat" in facets for facets in self.plan.facets) else ""
         parts = [f"rag: {self.done:,}{f'+{answered:,}' if answered else ''}/{total:,}{runs}"]
         if self.errors:
@@ -148,7 +151,10 @@ class Progress:
 
 
 def fit_parts(parts: Sequence[str], width: int, encoding: str | None) -> str:
-    """Return as many whole parts as fit in ``width`` columns, with an ellipsis for the rest; the first may be cut."""
+    """Return the first parts that fit into ``width`` columns, and an ellipsis for the others.
+
+    If not even the first part fits, it is cut.
+    """
     from wcwidth import wcswidth
 
     shown = [legible(part, encoding) for part in parts]

@@ -9,8 +9,8 @@ from typing import Any
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.sections.section import Drawing, Screen, Section, in_order
-from pytest_rageval.report.terminal.account_block import Surroundings, account_lines
+from pytest_rageval.report.sections.section import Screen, Section, TerminalSection, all_sections
+from pytest_rageval.report.terminal.account_block import SessionFacts, account_lines
 from pytest_rageval.report.text.lines import Line, wrap
 from pytest_rageval.report.text.tables import table
 
@@ -18,28 +18,30 @@ __all__ = ["section_lines", "summary_lines", "written_lines"]
 
 
 def summary_lines(
-    run: Run, choice: MatrixChoice, width: int, verbosity: int, around: Surroundings | None = None
+    run: Run, choice: MatrixChoice, width: int, verbosity: int, facts: SessionFacts | None = None
 ) -> Iterator[Line]:
-    """Yield the sections, then the account, as `section_lines` and `account_lines` say."""
+    """Yield the lines of `section_lines`, then those of `account_lines`."""
     sections = list(section_lines(run, choice, width, verbosity))
     yield from sections
     yield from (Line(""),) if sections else ()
-    yield from account_lines(run, around or Surroundings(), width, verbosity)
+    yield from account_lines(run, facts or SessionFacts(), width, verbosity)
 
 
 def section_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield what comes before the account: warnings and, with ``-v``, counts, matrices, further sections and gates.
+    """Yield the sections, which come before the account: warnings; with ``-v`` also counts, matrices, gates and others.
 
     Args:
-        run: the run, its gates evaluated.
+        run: the run, with evaluated gates.
         choice: the matrix to show.
         width: columns of the terminal.
-        verbosity: pytest's; 1 prints all sections, 0 those that an option asks for, -1 only warnings.
+        verbosity: pytest's verbosity. 1 prints all sections, 0 those that an option asks for, -1 only warnings.
     """
     screen = Screen(choice, width, verbosity)
-    for section in in_order():
+    for section in all_sections():
         if screen.shows(section):
-            for line in section.lines(run, screen) if isinstance(section, Drawing) else _tables(section, run, width):
+            for line in (
+                section.lines(run, screen) if isinstance(section, TerminalSection) else _tables(section, run, width)
+            ):
                 yield from (line,) if line.marks else wrap(line, width)
 
 

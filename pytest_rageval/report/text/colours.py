@@ -16,13 +16,13 @@ _HEAT = {
     16: ("30;43", "33", "", "36", "30;46"),
     256: ("30;48;5;214", "30;48;5;223", "", "30;48;5;153", "30;48;5;75"),
 }
-"""Number of colours -> the code of each level, from orange, the worst, to blue: safe for the colour-blind."""
+"""Number of colours -> escape code of each heat level, from orange (worst) to blue, for colour-blind people too."""
 
 
 def colours_of(environment: Mapping[str, str]) -> int:
     """Return how many colours a terminal has, 16 or 256, by its environment variables."""
-    rich = "256color" in environment.get("TERM", "") or "COLORTERM" in environment or "WT_SESSION" in environment
-    return 256 if rich else 16
+    has_256 = "256color" in environment.get("TERM", "") or "COLORTERM" in environment or "WT_SESSION" in environment
+    return 256 if has_256 else 16
 
 
 def paint(line: Line, colours: int, encoding: str | None) -> str:
@@ -30,8 +30,8 @@ def paint(line: Line, colours: int, encoding: str | None) -> str:
 
     Args:
         line: the line.
-        colours: how many the terminal has: 0, 16 or 256.
-        encoding: the terminal's encoding; None can encode everything.
+        colours: number of colours of the terminal: 0, 16 or 256.
+        encoding: the terminal's encoding; None if it can encode every character.
     """
     if not colours:
         return legible(ascii_safe(line.text), encoding)

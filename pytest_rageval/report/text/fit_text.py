@@ -10,11 +10,14 @@ SPARKS = "▁▂▃▄▅▆▇█"
 """The levels of a sparkline, lowest first."""
 
 _PLAIN = str.maketrans(f"–·×…{SPARKS}", "--x._.:~=+*#")
-"""ASCII replacements of our own characters, for encodings that lack them."""
+"""ASCII replacements of the characters that this package prints, for encodings that lack them."""
 
 
 def legible(text: str, encoding: str | None) -> str:
-    """Return a text that the encoding can encode: unchanged, or with replacements and escapes; None encodes all."""
+    """Return a text that the encoding can encode: unchanged, or with replacements and escapes.
+
+    None stands for an encoding that can encode every character.
+    """
     if encoding is None or text.isascii():
         return text
     try:
@@ -27,7 +30,7 @@ def legible(text: str, encoding: str | None) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Return as much of a line as fits in ``width`` columns."""
+    """Return the start of a line that fits into ``width`` columns."""
     from wcwidth import wcwidth
 
     columns = 0

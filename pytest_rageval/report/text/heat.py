@@ -1,4 +1,4 @@
-"""Rate the cells of a matrix from worst to best, as levels of a heat map, and list the worst."""
+"""Rate the cells of a matrix with heat levels, from worst to best, and list the worst cells."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pytest_rageval.report.text.tables import TOTALS, value_text
 __all__ = ["LEVELS", "levels_of", "mark_cells", "worst_lines"]
 
 LEVELS = 5
-"""Levels go from 0, the worst, to 4."""
+"""Number of heat levels: from 0 (worst) to 4."""
 
-WORST = 5  # cells that are listed, if there are at least twice as many
+WORST = 5  # worst cells to list, if there are at least twice as many cells
 
 Infos = Mapping[str, MetricInfo]
 
@@ -26,8 +26,8 @@ Infos = Mapping[str, MetricInfo]
 def levels_of(matrix: Matrix, infos: Infos) -> Callable[[float], int] | None:
     """Return a function from value to level; None for a matrix whose values are neither good nor bad.
 
-    Shares in 0..1 have the same levels in every matrix. Other values are scaled between the lowest and the highest of
-    the matrix, and differences symmetrically around 0.
+    Values in 0..1 have the same levels in every matrix. Other values are scaled from the lowest to the highest value of
+    the matrix; differences are scaled symmetrically around 0.
     """
     values = [cell.mean for row in matrix.cells for cell in row if cell is not None and cell.mean is not None]
     if matrix.metric == "n" or not values:
@@ -40,11 +40,11 @@ def levels_of(matrix: Matrix, infos: Infos) -> Callable[[float], int] | None:
         low, high = 0.0, 1.0
     elif low == high:
         return None
-    rises = _rises(matrix.metric, infos)
+    higher_is_better = _higher_is_better(matrix.metric, infos)
 
     def level(value: float) -> int:
         at = min(max(int((value - low) / (high - low) * LEVELS), 0), LEVELS - 1)
-        return at if rises else LEVELS - 1 - at
+        return at if higher_is_better else LEVELS - 1 - at
 
     return level
 
@@ -53,8 +53,8 @@ def mark_cells(block: Sequence[str], rows: Sequence[Sequence[int | None]], first
     """Yield the lines of a table with the levels of its cells.
 
     Args:
-        block: the table; its second line has dashes under each column.
-        rows: the level of each cell of the whole table, or None; the first cell of a row is the label.
+        block: the lines of the table; the second one has dashes under each column.
+        rows: the level of each cell of the whole table, None for no level; the first cell of a row is its label.
         first: index into ``rows`` of this block's first column after the label.
     """
     yield from map(Line, block[:2])
@@ -74,15 +74,15 @@ def mark_cells(block: Sequence[str], rows: Sequence[Sequence[int | None]], first
 def worst_lines(matrices: Sequence[Matrix], infos: Infos) -> Iterator[Line]:
     """Yield the five worst cells of the first metric, over all systems.
 
-    Cells must be worse than the total. Cells with few cases are listed only if fewer than five others are worse.
-    Nothing is listed for a metric with fewer than ten cells: people see these at a glance.
+    Only cells that are worse than the total are listed. Cells with few cases are listed only if fewer than five others
+    are worse. Nothing is listed for a metric with fewer than ten cells, because people see these at a glance.
     """
     metric = matrices[0].metric if matrices else ""
     shown = [matrix for matrix in matrices if matrix.metric == metric]
     cells = [each for matrix in shown for each in _cells(matrix)]
     if metric in TOTALS or len(cells) < 2 * WORST:
         return
-    sign = 1 if _rises(metric, infos) else -1
+    sign = 1 if _higher_is_better(metric, infos) else -1
     means = [matrix.total.mean for matrix in shown if matrix.total.mean is not None]
     worse = [each for each in cells if sign * each[1] < max(sign * mean for mean in means)]
     large = [each for each in worse if each[2].n >= FEW]
@@ -103,13 +103,13 @@ def _cells(matrix: Matrix) -> Iterator[tuple[str, float, Cell]]:
                 yield f"{row} x {col}" + (f" · {matrix.system}" if matrix.system else ""), cell.mean, cell
 
 
-def _rises(metric: str, infos: Infos) -> bool:
+def _higher_is_better(metric: str, infos: Infos) -> bool:
     """Return whether a higher value of the metric is better."""
     return metric not in PSEUDO_METRICS and infos.get(metric, MetricInfo()).higher_is_better
 
 
 def _places(text: str) -> list[int]:
-    """Return the column of each character, and of the end."""
+    """Return the terminal column of each character, and of the end of the text."""
     from wcwidth import wcwidth
 
     places = [0]

@@ -1,4 +1,4 @@
-"""A line of the summary, and the format of numbers in it."""
+"""A line of the summary, and functions that format its numbers and names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ Style = Literal["", "green", "red", "yellow", "bold"]
 
 
 class Mark(NamedTuple):
-    """A part of a line, as character positions, with a style or a heat level from 0, the worst, to 4."""
+    """A part of a line with its own style.
+
+    Attributes:
+        start: index of the first character.
+        end: index after the last character.
+        level: a style, or a heat level from 0 (worst) to 4.
+    """
 
     start: int
     end: int
@@ -25,7 +31,7 @@ class Mark(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of text with its colour, and marks in order for parts with their own colour."""
+    """A line of text with its style; ``marks`` are the parts with their own style, in order."""
 
     text: str
     style: Style = ""
@@ -38,11 +44,11 @@ def counted(n: int, what: str) -> str:
 
 
 def in_units(n: int | None, facet: str) -> str:
-    """Return `` in 20 dialogues``, "" for None, or `` in 20 units of category`` if the plural is not certain."""
+    """Return `` in 20 dialogues``, or `` in 20 units of category`` if the plural is not just ``s``; "" for None."""
     if n is None:
         return ""
-    plain = facet.isascii() and facet.isalpha() and facet[-1] not in "hosxyz"
-    return f" in {counted(n, facet)}" if plain else f" in {counted(n, 'unit')} of {ascii_safe(facet)}"
+    has_regular_plural = facet.isascii() and facet.isalpha() and facet[-1] not in "hosxyz"
+    return f" in {counted(n, facet)}" if has_regular_plural else f" in {counted(n, 'unit')} of {ascii_safe(facet)}"
 
 
 def number(value: float | None) -> str:
@@ -73,13 +79,13 @@ def dollars(value: float) -> str:
 
 
 def few_of(names: tuple[str, ...], most: int) -> str:
-    """Return the first ``most`` names and how many more there are, or ``none``."""
+    """Return the first ``most`` names and the number of others, ``a, b, ... 3 more``, or ``none``."""
     more = f", ... {len(names) - most} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}" if names else "none"
 
 
 def wrap(line: Line, width: int, *, between: str = " ", indent: int = 2) -> Iterator[Line]:
-    """Wrap a line to a width without cutting a piece.
+    """Yield a line wrapped to a width, without cutting its pieces.
 
     Args:
         line: the line, without marks.

@@ -11,11 +11,11 @@ from pytest_rageval.model.outcome import Score
 
 __all__ = ["explain_check"]
 
-LONGEST = 400  # characters of an answer that are shown
+MAX_TEXT = 400  # characters to show of a text
 
 
 def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts: bool = True) -> str:
-    """Return the failed check with question, answer and the match of each slot; without texts, the check alone."""
+    """Return the failed check with question, answer and the match of each slot; only the check if not ``texts``."""
     value = gate.missed_by(score.value) if score.value is not None else f"unscored ({score.reason})"
     lines = [f"check {gate} failed: {gate.metric} is {value}", f"  case      {_excerpt(case.id)}"]
     if not texts:
@@ -34,4 +34,4 @@ def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts
 
 def _excerpt(text: str) -> str:
     safe = ascii_safe(text)
-    return safe if len(safe) <= LONGEST else f"{safe[:LONGEST]}… ({len(safe):,} characters)"
+    return safe if len(safe) <= MAX_TEXT else f"{safe[:MAX_TEXT]}… ({len(safe):,} characters)"

@@ -1,4 +1,4 @@
-"""The steps of a trace as lines of text."""
+"""Format the steps of a trace as lines of text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pytest_rageval.trace.steps import BRANCH, COMPLETION, END, PROGRAM, RETRIEV
 
 __all__ = ["depths", "step_head", "step_lines", "step_results"]
 
-LONGEST = 200
-"""Characters of one value in a line."""
+MAX_VALUE = 200
+"""Characters to show of one value."""
 
-_TOLD = ("parent", "seconds", "error", "passages")
-"""Keys that the end of a line or the line below shows."""
+_SHOWN_ELSEWHERE = ("parent", "seconds", "error", "passages")
+"""Keys of a step that the indent, the end of its line or the lines below show."""
 
 _HEADS: Mapping[str, Sequence[str]] = {
     COMPLETION: ("model",),
@@ -26,14 +26,14 @@ _HEADS: Mapping[str, Sequence[str]] = {
     END: ("reason", "detail"),
     BRANCH: ("path", "outcome"),
 }
-"""Kinds -> the keys that say what happened."""
+"""Kind of a step -> the keys for its line."""
 
-_SAYS = {TOOL: "result", TEMPLATE: "text", THOUGHT: "text", PROGRAM: "code", COMPLETION: "text"}
-"""Kinds -> the key of what came of it, whose first line is printed below."""
+_RESULT_KEYS = {TOOL: "result", TEMPLATE: "text", THOUGHT: "text", PROGRAM: "code", COMPLETION: "text"}
+"""Kind of a step -> the key of its result, whose first line is printed below."""
 
 
 def step_lines(trace: Sequence[Step]) -> Iterator[str]:
-    """Yield the lines of each step: its kind and arguments, and below them what came of it."""
+    """Yield the lines of each step: kind, arguments, tokens and seconds, and below them its results."""
     for number, (step, depth) in enumerate(zip(trace, depths(trace), strict=True), 1):
         indent = "  " * depth
         action = _short(step.detail.get("action", ""))  # of a chain
@@ -50,16 +50,16 @@ def step_lines(trace: Sequence[Step]) -> Iterator[str]:
 
 
 def depths(trace: Sequence[Step]) -> list[int]:
-    """Return how many steps are around each step; a parent that does not come before its step is ignored."""
-    found: list[int] = []
-    for place, step in enumerate(trace):
+    """Return the depth of each step: the number of its parents. A parent after its step is ignored."""
+    step_depths: list[int] = []
+    for at, step in enumerate(trace):
         parent = step.detail.get("parent")
-        found.append(found[parent] + 1 if type(parent) is int and 0 <= parent < place else 0)
-    return found
+        step_depths.append(step_depths[parent] + 1 if type(parent) is int and 0 <= parent < at else 0)
+    return step_depths
 
 
 def step_head(step: Step) -> str:
-    """Return what was called, and with what; "" if the step says nothing."""
+    """Return the name and arguments of a step, such as ``search(query="opening hours")``; "" without any."""
     detail = step.detail
     if step.kind in _HEADS:
         return "  ".join(_short(detail[key]) for key in _HEADS[step.kind] if detail.get(key) not in (None, ""))
@@ -71,13 +71,13 @@ def step_head(step: Step) -> str:
     if step.kind == RETRIEVE:
         query = _json(detail["query"]) if "query" in detail else ""
         return " ".join(part for part in (_short(detail.get("retriever", "")), query) if part)
-    return _pairs({key: value for key, value in detail.items() if key not in _TOLD})
+    return _pairs({key: value for key, value in detail.items() if key not in _SHOWN_ELSEWHERE})
 
 
 def step_results(step: Step) -> Iterator[str]:
     """Yield the first line of a step's result, its passages, its notes, and its error."""
     detail = step.detail
-    result = detail.get(_SAYS.get(step.kind, ""))
+    result = detail.get(_RESULT_KEYS.get(step.kind, ""))
     if result not in (None, ""):
         yield f"-> {_short(result) if isinstance(result, str) else _json(result)}"
     passages = detail.get("passages")
@@ -101,10 +101,10 @@ def _json(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    """Return the first line of a value, cut to `LONGEST` characters."""
+    """Return the first line of a value, cut to `MAX_VALUE` characters."""
     first, _, rest = str(value).lstrip().partition("\n")
     text = ascii_safe(first)
-    return f"{text[: LONGEST - 3]}..." if len(text) > LONGEST or rest.strip() else text
+    return f"{text[: MAX_VALUE - 3]}..." if len(text) > MAX_VALUE or rest.strip() else text
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

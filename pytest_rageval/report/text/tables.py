@@ -1,4 +1,4 @@
-"""Text tables that fit a terminal's width, their cells, and noise curves."""
+"""Text tables that fit the width of a terminal, their cells, and noise curves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 ABSENT = "–"
 INDENT = "\ue000"
-"""A space at the start of a label, as a character that `tabulate` does not strip; printed as a space."""
+"""Stands for a space at the start of a label, because `tabulate` strips spaces; printed as a space."""
 
 TOTALS = ("cost_usd", "tokens", "n")
 """Pseudo-metrics that are sums."""
@@ -30,15 +30,15 @@ def curve_lines(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: s
     """Yield a table of a metric at each noise rate, one row per testbed, with the total change and a sparkline.
 
     Args:
-        curves: (label, whether the metric is a rate, outcomes) for each testbed.
-        metric: the metric.
+        curves: (label, whether the metric is binary, outcomes) for each testbed.
+        metric: name of the metric.
         width: columns of the terminal.
     """
     rates = facet_values("noise_rate", [outcome for *_, group in curves for outcome in group])
     cells = [[_at_rate(metric, binary, group, rate) for rate in rates] for _, binary, group in curves]
     head = ["testbed \\ noise_rate", *(label for label, *_ in curves)]
     columns = [[rate, *(cell_text(row[at], metric) for row in cells)] for at, rate in enumerate(rates)]
-    columns.append(["change", *(_drop(row) for row in cells)])
+    columns.append(["change", *(_change(row) for row in cells)])
     columns.append(["curve", *(_spark(row) for row in cells)])
     return table(head, columns, width)
 
@@ -73,7 +73,12 @@ def table(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> 
 
 
 def plain_table(columns: Sequence[Sequence[str]], *, last_left: bool = False) -> list[str]:
-    """Return columns, each with its head first, as aligned lines without rules; spaces before a label stay."""
+    """Return columns as aligned lines without rules; the first text of a column is its head.
+
+    Args:
+        columns: the columns; labels in the first one keep their leading spaces.
+        last_left: whether to align the last column left.
+    """
     indented = [INDENT * (len(text) - len(text.lstrip(" "))) + text.lstrip(" ") for text in columns[0]]
     return table_lines(list(zip(indented, *columns[1:], strict=True)), style="plain", last_left=last_left)
 
@@ -81,10 +86,13 @@ def plain_table(columns: Sequence[Sequence[str]], *, last_left: bool = False) ->
 def table_lines(
     rows: Sequence[Sequence[str]], left: int = 1, style: str = "simple", *, last_left: bool = False
 ) -> list[str]:
-    """Return rows (the first is the head) as aligned lines; the first ``left`` columns are aligned left.
+    """Return rows as aligned lines.
 
-    ``last_left`` aligns the last column left, too.
-    ``style`` is one of tabulate's table formats.
+    Args:
+        rows: the rows; the first one is the head.
+        left: number of columns to align left, from the first one; the others are aligned right.
+        style: one of tabulate's table formats.
+        last_left: whether to align the last column left too.
     """
     from tabulate import tabulate
 
@@ -99,17 +107,17 @@ def table_lines(
 
 
 def _at_rate(metric: str, binary: bool, group: Sequence[Outcome], rate: str) -> Cell | None:
-    mine = [outcome for outcome in group if outcome.facets.get("noise_rate") == rate]
-    return cell_of(metric, binary, mine) if mine else None
+    at_rate = [outcome for outcome in group if outcome.facets.get("noise_rate") == rate]
+    return cell_of(metric, binary, at_rate) if at_rate else None
 
 
-def _drop(cells: Sequence[Cell | None]) -> str:
+def _change(cells: Sequence[Cell | None]) -> str:
     means = [cell.mean for cell in cells if cell is not None and cell.mean is not None]
     return f"{means[-1] - means[0]:+.2f}" if len(means) > 1 else ABSENT
 
 
 def _spark(cells: Sequence[Cell | None]) -> str:
-    """Return a sparkline of a row; shares in 0..1 use the same scale, which makes rows comparable."""
+    """Return a sparkline of a row; values in 0..1 have the same scale in all rows."""
     means = [None if cell is None else cell.mean for cell in cells]
     shares = all(mean is None or 0 <= mean <= 1 for mean in means)
     return sparkline(means, (0.0, 1.0) if shares else None).ljust(len(means)).replace(" ", "·")

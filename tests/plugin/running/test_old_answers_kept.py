@@ -351,11 +351,11 @@ def test_two_runs_are_compared_with_the_answers_of_the_earlier_one(kept: Project
     for base, was in (("old.json", "It is Rome"), ("rag-baseline.json", "It is Paris, the capital")):
         run = compared_runs(kept.path, str(kept.path / base), str(kept.path / "new.json")).run
         assert run is not None
-        assert run.old is not None
-        assert [old and old.text for old in map(run.old.of, run.ordered())] == [was, "Paris", "Paris"]
+        assert run.old_answers is not None
+        assert [old and old.text for old in map(run.old_answers.of, run.ordered())] == [was, "Paris", "Paris"]
     run = compared_runs(kept.path, str(kept.path / "new.json"), str(kept.path / "old.json")).run
     assert run is not None
-    assert run.old is not None
-    assert [old and old.text for old in map(run.old.of, run.ordered())] == ["It is Lyon", "Paris", "Paris"]
+    assert run.old_answers is not None
+    assert [old and old.text for old in map(run.old_answers.of, run.ordered())] == ["It is Lyon", "Paris", "Paris"]
     assert compared_runs(kept.path, str(kept.path / "old.json"), str(kept.path / "rag-baseline.json")).run is None
     assert kept.command("compare", "rag-baseline.json", "new.json").returncode == 0

@@ -67,7 +67,7 @@ def test_unused_labels_are_counted_and_listed(project: Path, capsys: pytest.Capt
     )
     text = output_of(capsys, labels, "results.json", "--metric", "accuracy")
     assert "2 labels of 2 answers to 2 cases\n" in text
-    assert "1 row without a label, or with one of no value: labels.jsonl:2\n" in text
+    assert "1 row without a label, or with a label without a value: labels.jsonl:2\n" in text
     assert "7 labels not used, of no case of the run: x0, x1, x2, x3, x4, ... 2 more\n" in text
     assert "accuracy: 1 labelled answer unscored (1 parse_error)\n" in text
 

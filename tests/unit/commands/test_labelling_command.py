@@ -108,7 +108,7 @@ def test_a_label_without_a_value_is_on_the_sheet_and_read(project: Path, capsys:
     write_labels(project, *({**row, "label": words[row["id"]]} for row in rows))
     back = shlex.split(output.partition("rageval agreement sheet.jsonl ")[2])
     text = output_of(capsys, "labels.jsonl", *back)
-    assert "1 row without a label, or with one of no value" in text
+    assert "1 row without a label, or with a label without a value" in text
     assert ["people", "\\", "completeness", "0", "0.5", "1"] in [line.split() for line in text.splitlines()]
 
 
@@ -233,7 +233,9 @@ def test_an_option_without_effect_is_refused(
 
 def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN, texts=False)
-    message = "the run has no texts of the case 'q0', as rag_report_texts = false leaves them out; run the tests again"
+    message = (
+        "the run has no texts of the case 'q0', because rag_report_texts = false leaves them out; run the tests again"
+    )
     assert error_of(capsys, "--sample", "3", "results.json", "--out", "a.csv").startswith(message)
     assert not (project / "a.csv").exists()
 

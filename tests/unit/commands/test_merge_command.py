@@ -19,7 +19,7 @@ from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.files.results_json import results_of, schema
 from pytest_rageval.report.files.run_folder import write_atomically
-from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -60,7 +60,7 @@ def shard(number: int, of: int = 3, *, gate: str = "accuracy >= 0.5", cases: int
             )
             run.take(encode_outcome(outcome), encode_instance(Instance(f"c{at}", "?", ())))
     run.evaluate_gates()
-    return plain(results_of(run, f"r{number}", STARTED + timedelta(seconds=10 * number), MatrixChoice()))
+    return decode_results(results_of(run, f"r{number}", STARTED + timedelta(seconds=10 * number), MatrixChoice()))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from _pytest.terminal import TerminalReporter
 from pytest_rageval.hooks.reporting import status_line
 from pytest_rageval.hooks.reporting.keys import RECORDER
 from pytest_rageval.hooks.reporting.status_line import Screen, StatusLine, is_watched
-from pytest_rageval.report.terminal.status_line import UnderWay
+from pytest_rageval.report.terminal.status_line import PendingWork
 
 
 class Terminal:
@@ -189,7 +189,7 @@ def test_of_a_worker_that_is_down_the_cost_counts_alone() -> None:
     for worker in ("gw0", "gw1"):
         line._note(worker, {"under_way": (3, 2, 0.5)})
     line.pytest_testnodedown(SimpleNamespace(gateway=SimpleNamespace(id="gw1")))
-    assert line._under_way == {"gw0": UnderWay(3, 2, 0.5), "gw1": UnderWay(0, 0, 0.5)}
+    assert line._under_way == {"gw0": PendingWork(3, 2, 0.5), "gw1": PendingWork(0, 0, 0.5)}
 
 
 def test_what_a_code_page_lacks_makes_it_no_wider() -> None:

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.baseline.paired_tests import paired_test
 from pytest_rageval.analysis.baseline.regression import Regression
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.report.run.gate_values import gate_values, reason_beyond_values, values_of
+from pytest_rageval.report.run.gate_values import gate_values, reason_without_values, values_of_result
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ def test_a_baseline_gate_shows_the_cases_that_both_runs_have() -> None:
     gate = parse_gate("accuracy >= baseline")
     found = paired_test([1.0] * 8, [0.5] * 8)
     result = GateResult(gate, "town", "failed", 0.25, 20, regression=Regression(found, 0.01, "worse"))
-    assert values_of(result) == (("1.00", "0.50"), 8)
-    assert values_of(replace(result, value=0.5)) == (("1.00", "0.50"), 20)
-    assert values_of(replace(result, regression=None)) == (("–", "0.25"), 20)
+    assert values_of_result(result) == (("1.00", "0.50"), 8)
+    assert values_of_result(replace(result, value=0.5)) == (("1.00", "0.50"), 20)
+    assert values_of_result(replace(result, regression=None)) == (("–", "0.25"), 20)
 
 
 def test_a_reason_that_repeats_the_values_is_only_its_place() -> None:
     gate = parse_gate("accuracy[topic=*] >= baseline")
     changed = "accuracy changed by -0.2 against the baseline, one-sided p 0.01 over 8 cases at topic=A"
-    assert reason_beyond_values(changed, gate, "topic=A") == "at topic=A"
-    assert reason_beyond_values("accuracy is 0.2", gate, "") == ""
-    assert reason_beyond_values("nothing was scored", gate, "topic=A") == "nothing was scored"
+    assert reason_without_values(changed, gate, "topic=A") == "at topic=A"
+    assert reason_without_values("accuracy is 0.2", gate, "") == ""
+    assert reason_without_values("nothing was scored", gate, "topic=A") == "nothing was scored"

@@ -21,7 +21,7 @@ from pytest_rageval.report.export.ci_links import links_of
 from pytest_rageval.report.export.markdown import MARKER, MOST, markdown_of
 from pytest_rageval.report.export.markdown_text import LONGEST, Part, code, parts_within, plain
 from pytest_rageval.report.run.account import account_of
-from pytest_rageval.report.run.old_answers import Source, answers_of
+from pytest_rageval.report.run.old_answers import AnswerSource, answers_of
 from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -401,7 +401,7 @@ def test_the_worst_two_answers_are_folded(texts: bool) -> None:
 
 def test_the_old_answer_stands_above_the_new_one() -> None:
     before, after = failing("old answer"), failing()
-    after.baseline, after.source = before.snapshot(), Source("old.json", answers_of(before.outcomes.values()))
+    after.baseline, after.source = before.snapshot(), AnswerSource("old.json", answers_of(before.outcomes.values()))
     after.evaluate_gates()
     first, *_ = tables(markdown_of(after, MatrixChoice()))
     assert [row[0] for row in first] == ["case", "question", "wanted", "was", "now"]

@@ -16,7 +16,7 @@ from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.export.mlflow.names import metric_name
 from pytest_rageval.report.export.mlflow.runs import SystemRun, system_runs
 from pytest_rageval.report.files.results_json import results_of
-from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
@@ -25,7 +25,7 @@ VALID_NAME = re.compile(r"[/\w.\- ]{1,250}")
 
 
 def runs(run: Run, choice: MatrixChoice | None = None) -> list[SystemRun]:
-    return system_runs(plain(results_of(run, "r1", FINISHED, choice or MatrixChoice())))
+    return system_runs(decode_results(results_of(run, "r1", FINISHED, choice or MatrixChoice())))
 
 
 def takes(name: str) -> bool:

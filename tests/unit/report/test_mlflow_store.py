@@ -18,7 +18,7 @@ from support.samples.run_samples import FINISHED, finished_run
 from pytest_rageval.errors import MissingDependencyError, SettingError
 from pytest_rageval.report.export.mlflow.store import experiment_of, send, without_password
 from pytest_rageval.report.files.results_json import results_of
-from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
 needs_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow, of the extra mlflow, is not installed")
@@ -28,7 +28,7 @@ needs_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow, o
 def results() -> dict[str, Any]:
     done = finished_run()
     done.settings = {"rag_model": "openai/m"}
-    return plain(results_of(done, "r1", FINISHED, MatrixChoice()))
+    return decode_results(results_of(done, "r1", FINISHED, MatrixChoice()))
 
 
 @pytest.fixture

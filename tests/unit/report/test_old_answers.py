@@ -13,7 +13,7 @@ from pytest_rageval.model.digests import text_digest
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.report.run.json_text import from_json
-from pytest_rageval.report.run.old_answers import HOW, OldAnswers, Source, StoredAnswer, answers_of
+from pytest_rageval.report.run.old_answers import HOW_TO_STORE, AnswerSource, OldAnswers, StoredAnswer, answers_of
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
 
@@ -38,8 +38,8 @@ def run_of(*outcomes: Outcome, texts: bool = True) -> Run:
 
 def compared(before: Run, now: Run, answers: list[StoredAnswer] | None = None) -> OldAnswers:
     now.baseline = before.snapshot()
-    now.source = Source("old.json", answers_of(before.outcomes.values()) if answers is None else answers)
-    old = now.old
+    now.source = AnswerSource("old.json", answers_of(before.outcomes.values()) if answers is None else answers)
+    old = now.old_answers
     assert old is not None
     return old
 
@@ -76,7 +76,7 @@ def test_an_answer_that_the_baseline_did_not_score_is_not_shown() -> None:
     foreign = answers_of([outcome("q1", "of another run")])
     old = compared(run_of(outcome("q1", "then")), run_of(one), foreign)
     assert old.of(one) is None
-    assert (old.unknown, old.foreign, old.how) == (1, 1, HOW)
+    assert (old.unknown, old.foreign, old.how) == (1, 1, HOW_TO_STORE)
 
 
 def test_without_a_source_only_unchanged_answers_are_known() -> None:
@@ -84,7 +84,7 @@ def test_without_a_source_only_unchanged_answers_are_known() -> None:
     old = compared(run_of(outcome("q1", "then"), outcome("q2", "same", "d1")), run_of(one, two), [])
     assert old.of(one) is None
     assert old.of(two) == OldAnswer("same", None, None)
-    assert old.how == HOW
+    assert old.how == HOW_TO_STORE
 
 
 def test_results_hold_the_old_answer_only_where_something_changed() -> None:
@@ -99,8 +99,8 @@ def test_results_hold_the_old_answer_only_where_something_changed() -> None:
         {"text": "same", "abstained": None, "passages": ["d1"]},
         None,
     ]
-    run.source = Source()
-    again = run.once("read", lambda run: run.old)
+    run.source = AnswerSource()
+    again = run.once("read", lambda run: run.old_answers)
     assert again is not None
     assert dict(again.answers) == dict(expected.answers)
 
@@ -110,9 +110,9 @@ def test_there_are_none_without_a_baseline_or_texts(lacks: str) -> None:
     run = run_of(outcome("q1", "now"), texts=lacks != "texts")
     before = run_of(outcome("q1", "then")).snapshot()
     run.baseline = None if lacks == "baseline" else before
-    run.source = Source("old.json", answers_of([outcome("q1", "then")]))
+    run.source = AnswerSource("old.json", answers_of([outcome("q1", "then")]))
     assert isinstance(before, Snapshot)
-    assert run.old is None
+    assert run.old_answers is None
     run.add_old_answers()
     assert all(each.was is None for each in run.outcomes.values())
 

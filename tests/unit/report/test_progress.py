@@ -9,12 +9,12 @@ from support.samples.run_samples import NOISE, PLAIN, outcome, plan
 
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.terminal.status_line import Pace, Progress, UnderWay, duration, fit_parts, in_all
+from pytest_rageval.report.terminal.status_line import Pace, PendingWork, Progress, duration, fit_parts, sum_pending
 from pytest_rageval.report.text.fit_text import SPARKS, cut, legible, sparkline
 
 
-def line(progress: Progress, elapsed: float = 1.0, under_way: UnderWay | None = None) -> str:
-    return "".join(progress.parts(elapsed, under_way or UnderWay()))
+def line(progress: Progress, elapsed: float = 1.0, under_way: PendingWork | None = None) -> str:
+    return "".join(progress.parts(elapsed, under_way or PendingWork()))
 
 
 def test_the_line_shows_progress_scores_and_cost() -> None:
@@ -23,7 +23,7 @@ def test_the_line_shows_progress_scores_and_cost() -> None:
     progress.take(outcome(NOISE, "q2", accuracy=Score(1.0)))
     progress.take(outcome(NOISE, "q1", "error"))
     progress.take(replace(outcome(PLAIN, "q3", token_f1=Score(0.5)), calls=Calls(3, cost_usd=0.0123)))
-    assert line(progress, 60, UnderWay(in_flight=7)) == (
+    assert line(progress, 60, PendingWork(in_flight=7)) == (
         "rag: 3/4 · 1 error · 7 in flight · $0.0123 · accuracy 1.00 · token_f1 0.50"
     )
 
@@ -31,13 +31,13 @@ def test_the_line_shows_progress_scores_and_cost() -> None:
 def test_unreported_work_is_shown_with_its_cost() -> None:
     progress = Progress(plan())
     progress.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.5)))
-    assert line(progress, 1, UnderWay(2, 1, 0.25)) == "rag: 1+2/4 · 1 in flight · $0.7500 · accuracy 1.00"
-    assert line(progress, 1, UnderWay(9)).startswith("rag: 1+3/4 ·"), "what is given up is none of the rest"
+    assert line(progress, 1, PendingWork(2, 1, 0.25)) == "rag: 1+2/4 · 1 in flight · $0.7500 · accuracy 1.00"
+    assert line(progress, 1, PendingWork(9)).startswith("rag: 1+3/4 ·"), "what is given up is none of the rest"
 
 
 def test_processes_are_added_up_and_an_unknown_price_is_not_zero() -> None:
-    assert in_all([]) == UnderWay()
-    assert in_all([UnderWay(1, 2), UnderWay(3, 4, 0.5), UnderWay(0, 0, 0.25)]) == UnderWay(4, 6, 0.75)
+    assert sum_pending([]) == PendingWork()
+    assert sum_pending([PendingWork(1, 2), PendingWork(3, 4, 0.5), PendingWork(0, 0, 0.25)]) == PendingWork(4, 6, 0.75)
 
 
 def test_repeats_are_called_runs() -> None:
@@ -92,7 +92,7 @@ def test_parts_that_do_not_fit_are_replaced_by_an_ellipsis() -> None:
 def left(steps: list[tuple[float, int]], at_once: int = 0, total: int = 120) -> list[float | None]:
     """Return the time left after each step, rounded."""
     pace = Pace()
-    line = [pace.left(elapsed, ended, total, at_once) for elapsed, ended in steps]
+    line = [pace.seconds_left(elapsed, ended, total, at_once) for elapsed, ended in steps]
     return [None if each is None else round(each, 1) for each in line]
 
 

@@ -15,7 +15,7 @@ from pytest_rageval.model.codec import encode_facts, encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.files.read_results import run_of as read_again
 from pytest_rageval.report.files.results_json import results_of, schema
-from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -50,7 +50,7 @@ def text_of(run: Run, width: int = 120, verbosity: int = 1) -> str:
 
 
 def results(run: Run) -> dict[str, Any]:
-    made = plain(results_of(run, "run", FINISHED, MatrixChoice()))
+    made = decode_results(results_of(run, "run", FINISHED, MatrixChoice()))
     jsonschema.Draft202012Validator(schema()).validate(made)
     return made
 

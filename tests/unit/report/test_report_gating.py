@@ -12,7 +12,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.run.gate_results import evaluate
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
-from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
+from pytest_rageval.report.run.snapshots import baseline_for_gates, snapshot_of_outcomes
 
 GATES, CASES, SESSIONS = 10, 30, 20
 
@@ -39,7 +39,7 @@ def red(seed: int, per: AlphaPer, *, broken: bool = False) -> bool:
     if broken:
         now[:CASES] = [replace(outcome, scores={"accuracy": Score(0.0)}) for outcome in now[:CASES]]
     baseline, after = (snapshot_of_outcomes(plan, run, set(), "2026-01-02T03:04:05+00:00") for run in (before, now))
-    results = evaluate(plan, now, Counter(), against(baseline, after, plan, (), ()), interrupted=False)
+    results = evaluate(plan, now, Counter(), baseline_for_gates(baseline, after, plan, (), ()), interrupted=False)
     return any(gate.result.status == "failed" for gate in results)
 
 

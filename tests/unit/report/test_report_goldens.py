@@ -17,7 +17,7 @@ from wcwidth import wcswidth
 from pytest_rageval.report.export.markdown import markdown_of
 from pytest_rageval.report.files.read_results import run_of
 from pytest_rageval.report.files.results_json import results_of, schema
-from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.terminal.summary import summary_lines
 from pytest_rageval.report.text.colours import paint
 from pytest_rageval.report.text.lines import Line
@@ -106,7 +106,7 @@ def test_a_run_is_shown_as_before(name: str, fixtures_dir: Path) -> None:
     check(folder / f"{name}.txt", "".join(f"{paint(line, 0, None)}\n" for line in lines_of(results)))
     text = markdown_of(run, choice)
     check(folder / f"{name}.md", text)
-    account = plain(results_of(run, "r", run.started, choice))["account"]
+    account = decode_results(results_of(run, "r", run.started, choice))["account"]
     assert text.partition("\n")[0].partition("tests: ")[2] == account["verdict"]
 
 

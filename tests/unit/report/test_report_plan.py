@@ -57,7 +57,7 @@ def test_the_first_metric_is_the_primary_one() -> None:
 
 
 def test_a_planned_case_whose_process_died_is_an_error() -> None:
-    assert plan().lost(f"{NOISE}[q1]", "worker 'gw1' crashed") == Outcome(
+    assert plan().crash_outcome(f"{NOISE}[q1]", "worker 'gw1' crashed") == Outcome(
         f"{NOISE}[q1]",
         "q1",
         NOISE,
@@ -67,4 +67,4 @@ def test_a_planned_case_whose_process_died_is_an_error() -> None:
         error="worker 'gw1' crashed",
         error_type="worker_crashed",
     )
-    assert plan().lost("test_a.py::test_other", "worker 'gw1' crashed") is None
+    assert plan().crash_outcome("test_a.py::test_other", "worker 'gw1' crashed") is None

@@ -13,7 +13,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.files.results_json import results_of, schema
-from pytest_rageval.report.run.json_text import plain, to_json
+from pytest_rageval.report.run.json_text import decode_results, to_json
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -48,7 +48,7 @@ def text_of(run: Run, width: int = 100, verbosity: int = 1) -> str:
 
 
 def results(run: Run) -> dict[str, Any]:
-    made = plain(results_of(run, "r", FINISHED, MatrixChoice()))
+    made = decode_results(results_of(run, "r", FINISHED, MatrixChoice()))
     jsonschema.Draft202012Validator(schema(), format_checker=jsonschema.FormatChecker()).validate(made)
     return made
 
@@ -138,11 +138,11 @@ def test_the_gain_from_retrieval_is_one_more_matrix() -> None:
 
 def test_the_gain_is_added_to_the_chosen_matrix_and_never_replaces_it() -> None:
     run = run_of({"a": [1.0]}, a=0.0)
-    expected = plain(results_of(run, "r", FINISHED, MatrixChoice("closed_book_accuracy", "task", "topic")))
+    expected = decode_results(results_of(run, "r", FINISHED, MatrixChoice("closed_book_accuracy", "task", "topic")))
     assert [(m["metric"], m["rows"]) for m in expected["matrices"]] == [
         ("closed_book_accuracy", ["qa"]), ("accuracy - closed_book_accuracy", ["qa"]),
     ]  # fmt: skip
-    assert plain(results_of(run, "r", FINISHED, MatrixChoice("token_f1")))["matrix"] is None
+    assert decode_results(results_of(run, "r", FINISHED, MatrixChoice("token_f1")))["matrix"] is None
 
 
 def test_without_a_case_with_both_values_there_is_no_gain() -> None:

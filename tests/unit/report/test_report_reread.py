@@ -15,7 +15,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.files.read_results import run_of
 from pytest_rageval.report.files.results_json import results_of, schema
-from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.plan import Shard
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -26,7 +26,7 @@ VIEWS = [MatrixChoice(), MatrixChoice("token_f1", "task", "topic"), MatrixChoice
 
 def written(run: Run, choice: MatrixChoice = VIEWS[0]) -> dict[str, Any]:
     run.evaluate_gates()
-    return plain(results_of(run, "r1", FINISHED, choice))
+    return decode_results(results_of(run, "r1", FINISHED, choice))
 
 
 def same(run: Run, choice: MatrixChoice = VIEWS[0]) -> None:
@@ -50,7 +50,7 @@ def test_the_results_are_the_same(texts: bool) -> None:
     run.versions = {"embedder": "e5"}
     made = written(run)
     read, choice = run_of(made)
-    assert plain(results_of(read, "r1", FINISHED, choice)) == made
+    assert decode_results(results_of(read, "r1", FINISHED, choice)) == made
 
 
 def test_a_reread_shard_is_still_a_shard() -> None:
@@ -59,7 +59,7 @@ def test_a_reread_shard_is_still_a_shard() -> None:
     made = written(run)
     assert made["plan"]["dealt"]["places"] == [7, 3, 5, 9]  # the unfinished case last
     read, choice = run_of(made)
-    assert plain(results_of(read, "r1", FINISHED, choice)) == made
+    assert decode_results(results_of(read, "r1", FINISHED, choice)) == made
     same(run)
 
 

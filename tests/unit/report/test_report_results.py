@@ -27,14 +27,14 @@ from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.report.files.results_json import results_of, schema
-from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
 
 def results(run: Run, *, run_id: str = "r1") -> dict[str, Any]:
-    return plain(results_of(run, run_id, FINISHED, MatrixChoice()))
+    return decode_results(results_of(run, run_id, FINISHED, MatrixChoice()))
 
 
 def validate(made: dict[str, Any]) -> None:
@@ -205,7 +205,7 @@ def test_usage_is_summed_and_unknown_if_a_part_is() -> None:
 
 def test_a_worker_that_died_leaves_a_valid_outcome() -> None:
     run = finished_run()
-    lost = run.plan.lost(f"{NOISE}[late]", "worker 'gw0' crashed")
+    lost = run.plan.crash_outcome(f"{NOISE}[late]", "worker 'gw0' crashed")
     assert lost is not None
     run.take(encode_outcome(lost), None)
     run.evaluate_gates()

@@ -11,7 +11,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.files.results_json import results_of
-from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.model_usage import spent_text
@@ -97,7 +97,7 @@ def test_without_model_calls_there_is_no_line() -> None:
 def test_the_usage_of_results_json_is_the_same_sum() -> None:
     run = run_of(CALLS, Calls(1, 0, 1, None, 4, None, None))
     run.unclaimed = Calls(2, 0, 2, 1, 1, 1.0, 1.0)
-    assert plain(results_of(run, "r", FINISHED, MatrixChoice()))["usage"] == {
+    assert decode_results(results_of(run, "r", FINISHED, MatrixChoice()))["usage"] == {
         "calls": 123, "replayed": 100, "attempts": 28, "prompt_tokens": None, "completion_tokens": 3_005,
         "cost_usd": None, "spent_usd": None,
     }  # fmt: skip
@@ -122,8 +122,8 @@ def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
 def test_a_pseudo_metric_is_a_matrix_of_its_own_kind() -> None:
     run = run_of(None, None, None, usage=Usage(1_000, 234, 0.5, 1.25))
     for metric, text, legend in (
-        ("cost_usd", "$1.0000 (2)", "cost_usd by topic x task - sum (n); ? where +k do not tell it"),
-        ("tokens", "2,468 (2)", "tokens by topic x task - sum (n); ? where +k do not tell it"),
+        ("cost_usd", "$1.0000 (2)", "cost_usd by topic x task - sum (n); ? if +k answers report no usage"),
+        ("tokens", "2,468 (2)", "tokens by topic x task - sum (n); ? if +k answers report no usage"),
         (
             "latency_p95",
             "1.25 (2)*",
@@ -143,6 +143,6 @@ def test_a_pseudo_metric_is_a_matrix_of_its_own_kind() -> None:
     run.take({**encoded, "answer": {**encoded["answer"], "usage": None}}, None)
     shown = lines(run, choice=MatrixChoice("cost_usd"))
     assert any("? (2+1)" in line for line in shown)
-    results = plain(results_of(run, "r", FINISHED, MatrixChoice("cost_usd")))
+    results = decode_results(results_of(run, "r", FINISHED, MatrixChoice("cost_usd")))
     assert results["matrix"]["cells"][0][1] == {"mean": None, "n": 2, "n_unscored": 1, "ci95": None}
     assert [m["metric"] for m in results["matrices"]] == ["cost_usd"]

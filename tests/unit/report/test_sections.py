@@ -18,12 +18,12 @@ from pytest_rageval.report.export.markdown import markdown_of
 from pytest_rageval.report.export.markdown_text import Part, parts_within
 from pytest_rageval.report.files.results_json import results_of, schema
 from pytest_rageval.report.html.page import html_of
-from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections import BUILTIN
-from pytest_rageval.report.sections.section import Section, Table, declared, in_order
+from pytest_rageval.report.sections.section import Section, Table, all_sections, table_sections
 from pytest_rageval.report.terminal.summary import summary_lines
 from pytest_rageval.report.text.lines import Line
 
@@ -67,7 +67,7 @@ def summary_of(run: Run, verbosity: int = 1) -> list[str]:
 
 
 def results(run: Run) -> dict[str, Any]:
-    made = plain(results_of(run, "r1", STARTED, MatrixChoice()))
+    made = decode_results(results_of(run, "r1", STARTED, MatrixChoice()))
     Draft202012Validator(schema()).validate(made)
     return made
 
@@ -119,7 +119,7 @@ def test_results_json_stores_its_rows_and_they_are_read_again(run: Run) -> None:
     assert made["sections"] == {
         "lengths": [{"testbed": noise, "lengths": [7]}, {"testbed": other, "lengths": [15]}],
     }
-    assert LENGTHS.stored(made) == lengths_of(run)
+    assert LENGTHS.read_rows(made) == lengths_of(run)
 
 
 def test_show_draws_it_from_results_json(
@@ -146,11 +146,11 @@ def test_without_rows_no_report_has_it(run: Run) -> None:
 
 
 def test_each_declared_section_has_the_name_under_which_it_is_listed() -> None:
-    names = [name for name, part in zip(BUILTIN, in_order(), strict=True) if isinstance(part, Section)]
-    assert [section.name for section in declared()] == names
+    names = [name for name, part in zip(BUILTIN, all_sections(), strict=True) if isinstance(part, Section)]
+    assert [section.name for section in table_sections()] == names
 
 
 def test_a_section_has_a_key_of_its_own_only_if_the_schema_describes_it() -> None:
     described = schema()["properties"].keys() - {"sections"}
-    assert {section.name for section in declared() if section.top_level} <= described
-    assert not described & {section.name for section in declared() if not section.top_level}
+    assert {section.name for section in table_sections() if section.top_level} <= described
+    assert not described & {section.name for section in table_sections() if not section.top_level}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.report.files.run_folder import ENDED, OUTCOMES, RunFolder, fault_of
-from pytest_rageval.report.run.json_text import JsonText, json_lines, plain, to_json
+from pytest_rageval.report.run.json_text import JsonText, decode_results, json_lines, to_json
 from pytest_rageval.report.run.stored_texts import StoredTexts, list_of, mapping_of
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -36,13 +36,13 @@ def test_a_moved_text_is_read_from_its_file(folder: RunFolder, texts: StoredText
     assert [json.loads(str(texts[name])) for name in texts] == [{"nodeid": name} for name in texts]
     assert isinstance(texts["问"], JsonText)
     texts["a"] = to_json({"nodeid": "a", "missed": True})  # in memory again
-    assert plain({"one": texts["a"]}) == {"one": {"nodeid": "a", "missed": True}}
+    assert decode_results({"one": texts["a"]}) == {"one": {"nodeid": "a", "missed": True}}
 
 
 def test_a_file_that_was_cut_is_a_fault(folder: RunFolder, texts: StoredTexts) -> None:
     texts.move("a", *folder.append(to_json({"nodeid": "a"})))
     (folder.path / OUTCOMES).write_bytes(b'{"nod')
-    fault = fault_of(folder.path / "results.json", lambda: plain({"one": texts["a"]}))
+    fault = fault_of(folder.path / "results.json", lambda: decode_results({"one": texts["a"]}))
     assert fault is not None
     assert "a file of the run was cut while it ran" in fault
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.report.run.plan import Plan, TestbedPlan, Unseen
+from pytest_rageval.report.run.plan import Plan, TestbedPlan, UnseenSystems
 from pytest_rageval.report.run.unseen_calls import unseen_at_end, unseen_at_start
 
 NODE, OTHER = "t.py::one", "t.py::other"
@@ -22,7 +22,7 @@ def plan(*gates: str, session: tuple[str, ...] = (), unseen: dict[str, str] = SH
         cases={"a": ("q1", NODE, "rag_system", 0), "b": ("q1", NODE, "llm", 1), "c": ("q2", OTHER, "llm", 1)},
         facets=[{"system": "rag_system"}, {"system": "llm"}],
         session_gates=session,
-        unseen=Unseen(unseen),
+        unseen=UnseenSystems(unseen),
     )
 
 

@@ -11,15 +11,15 @@ from pytest_rageval.model.facets import ANY, in_slice, place_of
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.text.lines import counted, in_units
 
-__all__ = ["never_failing"]
+__all__ = ["never_failing_gates"]
 
 Cell = tuple[tuple[str, str], ...]
 
 
-def never_failing(plan: Plan) -> list[str]:
+def never_failing_gates(plan: Plan) -> list[str]:
     """Return one sentence for each baseline gate that could not fail even if every unit got worse.
 
-    With K units the smallest one-sided p-value is 2^-K. A gate over cells can fail if one of its cells can.
+    With K units the smallest one-sided p-value is 2^-K. A gate over several cells can fail if its largest cell can.
     """
     if plan.updates or plan.shard is not None or plan.inconclusive == "fail":
         return []
@@ -33,9 +33,9 @@ def never_failing(plan: Plan) -> list[str]:
         if units.n >= needed:
             continue
         has = counted(n_cases, "case") + in_units(units.n if units.facet else None, units.facet)
-        where = f"{has} in its largest cell" if len(cells) > 1 else has
+        size = f"{has} in its largest cell" if len(cells) > 1 else has
         sentences.append(
-            f"{scope}: {gate} can never fail: it has {where}, and at rag_alpha {plan.alpha:g} at least {needed} "
+            f"{scope}: {gate} can never fail: it has {size}, and at rag_alpha {plan.alpha:g} at least {needed} "
             "independent ones have to get worse"
         )
     return sentences
@@ -49,8 +49,8 @@ def _baseline_gates(plan: Plan) -> Iterator[tuple[str, Gate, set[str]]]:
                 yield testbed.name, gate, {nodeid}
     for gate in map(parse_gate, plan.session_gates):
         if gate.baseline:
-            measured = {nodeid for nodeid, testbed in plan.testbeds.items() if gate.metric in testbed.metrics}
-            yield "session", gate, measured - plan.apart
+            with_metric = {nodeid for nodeid, testbed in plan.testbeds.items() if gate.metric in testbed.metrics}
+            yield "session", gate, with_metric - plan.judge_testbeds
 
 
 def _cells(plan: Plan, gate: Gate, testbeds: set[str]) -> list[tuple[Units, int]]:
