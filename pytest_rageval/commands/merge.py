@@ -14,7 +14,7 @@ from pytest_rageval.activity import doing, progress
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.export.report_files import Writing
+from pytest_rageval.report.export.report_files import ReportWriter
 from pytest_rageval.report.files.merge_shards import NO_TESTS, Part, merge_parts
 from pytest_rageval.report.files.results_json import results_of
 from pytest_rageval.report.files.run_folder import RunFolder, write_text
@@ -65,7 +65,7 @@ def _summary(run: Run, choice: MatrixChoice, parts: Sequence[Part], output: _Out
     """Yield what pytest would print of the whole run: each gate's failure, sections, what failed, then the account."""
     width = shutil.get_terminal_size().columns
     with doing("summarizing the run"):
-        lines = [*section_lines(run, choice, width, 0), *written_lines(output.written, Path.cwd(), width)]
+        lines = [*section_lines(run, choice, width, 0), *written_lines(output.paths, Path.cwd(), width)]
         account = list(account_lines(run, Surroundings(), width, 0))
     failed = [gate for gate in run.gates if gate.result.status == "failed"]
     for gate in failed:
@@ -84,7 +84,7 @@ def _summary(run: Run, choice: MatrixChoice, parts: Sequence[Part], output: _Out
     yield from (paint(line, terminal_colours(), None) for line in account)
 
 
-class _Output(Writing):
+class _Output(ReportWriter):
     """The new folder of a joined run, named by the current time, so it is the newest run."""
 
     def __init__(self, root: Path) -> None:
