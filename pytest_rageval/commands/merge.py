@@ -15,7 +15,7 @@ from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.export.report_files import ReportWriter
-from pytest_rageval.report.files.merge_shards import NO_TESTS, Part, merge_parts
+from pytest_rageval.report.files.merge_shards import NO_TESTS, NamedRun, merge_shards
 from pytest_rageval.report.files.results_json import results_of
 from pytest_rageval.report.files.run_folder import RunFolder, write_text
 from pytest_rageval.report.run.json_text import json_lines, to_json
@@ -45,9 +45,9 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     root = rootdir(Path.cwd())
     stored = [stored_run(root, shard) for shard in progress("reading shard", shards)]
     paths = [results_path(root, shard) for shard in shards]
-    parts = [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
+    parts = [NamedRun(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
     with doing("joining the shards"):
-        run, choice = merge_parts(parts), stored[0].choice
+        run, choice = merge_shards(parts), stored[0].choice
         finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
         output = _Output(root)
         with output.removed_on_interrupt():
@@ -61,7 +61,7 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     return run.exitstatus or int(not is_reported)
 
 
-def _summary(run: Run, choice: MatrixChoice, parts: Sequence[Part], output: _Output) -> Iterator[str]:
+def _summary(run: Run, choice: MatrixChoice, parts: Sequence[NamedRun], output: _Output) -> Iterator[str]:
     """Yield what pytest would print of the whole run: each gate's failure, sections, what failed, then the account."""
     width = shutil.get_terminal_size().columns
     with doing("summarizing the run"):

@@ -28,7 +28,7 @@ from pytest_rageval.hooks.reporting.outputs import Outlets
 from pytest_rageval.hooks.reporting.sightings import note_unsighted, sent_by, sightings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
-from pytest_rageval.report.files.interrupted_run import Head, Stopped
+from pytest_rageval.report.files.interrupted_run import Head, InterruptedRun
 from pytest_rageval.report.files.paid_answers import unclaimed_of
 from pytest_rageval.report.files.pruning import FolderLock, prune
 from pytest_rageval.report.files.results_json import encode_run, results_of
@@ -58,7 +58,7 @@ class Recorder:
         self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(self.options))
         self.outlets = Outlets(self.options, config.rootpath)
         self._planned = False
-        self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))
+        self._resumed = config.stash.get(RESUMED, Resumed(InterruptedRun("")))
         self._endings = Endings(config, texts=self.options.texts)
         self._recordings: set[str] = set()
         self._unflushed: dict[str, tuple[int, int] | None] = {}  # case id -> the place of its instance

@@ -18,17 +18,17 @@ __all__ = ["comparison_to_plain", "encode_comparison", "encode_regression"]
 
 def encode_comparison(run: Run, choice: MatrixChoice) -> list[tuple[str, Any]]:
     """Return the keys ``baseline`` and ``comparison`` of results.json with their values; empty without a baseline."""
-    earlier = run.earlier()
-    if earlier is None:
+    baseline = run.earlier()
+    if baseline is None:
         return []
-    earlier = replace(earlier, passages=None)  # digests are only compared at collection
+    baseline = replace(baseline, passages=None)  # pytest compares the digests when it collects
     comparison = run.comparison(choice)
     encoded = [] if comparison is None else [("comparison", comparison_to_plain(comparison))]
-    return [("baseline", snapshot_to_plain(earlier) | {"path": earlier.path}), *encoded]
+    return [("baseline", snapshot_to_plain(baseline) | {"path": baseline.path}), *encoded]
 
 
 def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as builtins; the schema of results.json describes the shape."""
+    """Encode a comparison; the schema of results.json describes its shape."""
     pairing = comparison.pairing
     return {
         "baseline": _run_head(comparison.before) | {"same_fingerprint": comparison.same_fingerprint},
@@ -42,12 +42,12 @@ def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
             "answers_changed": comparison.answers_changed,
             **({"unscored": unscored} if (unscored := comparison.unscored) else {}),
         },
-        "comparisons": [_compared(each) for each in comparison.compared],
+        "comparisons": [_encode_compared(each) for each in comparison.compared],
     }
 
 
 def encode_regression(regression: Regression | None) -> dict[str, Any]:
-    """Return how a gate, or a cell of it, compares with the baseline; nulls for a gate without a baseline."""
+    """Encode how a gate or one of its cells compares with the baseline; nulls for a gate without a baseline."""
     if regression is None:
         return {"baseline": None, "p_value": None, "verdict": None}
     paired = regression.found
@@ -66,7 +66,7 @@ def _run_head(snapshot: Snapshot) -> dict[str, Any]:
     return {"path": snapshot.path, "run": snapshot.run, "started": snapshot.started}
 
 
-def _compared(each: Compared) -> dict[str, Any]:
+def _encode_compared(each: Compared) -> dict[str, Any]:
     paired = each.found
     return {
         "testbed": each.testbed,

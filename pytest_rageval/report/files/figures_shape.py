@@ -1,4 +1,4 @@
-"""The shape of the figures in results.json: gates and matrices; see `results_shape`."""
+"""Describe the shape of gates and matrices in results.json; see `results_shape`."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from pytest_rageval.llm.client.earlier_calls import SYSTEM
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.report.files.journals import (
     JournaledCall,
-    has_cut_calls,
-    in_flight,
+    calls_in_flight,
+    has_unfinished_calls,
     journal_path,
     journal_paths,
     process_of,
@@ -76,7 +76,7 @@ def unclaimed_of(folder: Path, reported: Collection[str], counted: Collection[st
     """
     on_their_way = 0
     for path in journal_paths(folder):
-        if process_of(path) in counted and has_cut_calls(path):
+        if process_of(path) in counted and has_unfinished_calls(path):
             on_their_way += sum(call.kind == SYSTEM for call in _on_their_way(read_journal(path)))
     cut = Calls(on_their_way=on_their_way)
     return paid_of(folder, reported, counted).calls + cut
@@ -115,7 +115,7 @@ def _on_their_way(calls: Sequence[JournaledCall]) -> list[JournaledCall]:
     """Return the calls without a reply: running ones, and those that were cancelled while they ran."""
     cut = {call.within for call in calls if call.state in ("cancelled", "unsent")}
     cancelled = [call for call in calls if call.state == "cancelled" and call.number not in cut]
-    return [call for call in (*in_flight(calls), *cancelled) if call.kind != "judging"]
+    return [call for call in (*calls_in_flight(calls), *cancelled) if call.kind != "judging"]
 
 
 def _row(call: JournaledCall) -> Mapping[str, Any]:
