@@ -144,12 +144,12 @@ class Crashes:
 
     def _note(self, crash: _Crash, folder: Path) -> None:
         """Store a crash, and pass its suspects to the other workers."""
-        from pytest_rageval.report.files.paid_answers import paid_by
+        from pytest_rageval.report.files.paid_calls import paid_by_process
 
         self._crashes.append(crash)
         recorder = self._config.stash[RECORDER]
         worker, reported = crash.node.gateway.id, recorder.run.outcomes.keys()
-        paid = paid_by(worker, recorder.folder, reported).rows if recorder.folder is not None else ()
+        paid = paid_by_process(worker, recorder.folder, reported).rows if recorder.folder is not None else ()
         Suspects(folder).add((nodeid for nodeid in (*crash.suspects, crash.scored) if nodeid), paid)
 
     def _announce(self, waiting: Collection[str]) -> None:

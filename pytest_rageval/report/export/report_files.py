@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from pytest_rageval.report.files.run_folder import fault_of, write_text
+from pytest_rageval.report.files.run_folder import try_to_write, write_text
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
@@ -65,7 +65,7 @@ class ReportWriter:
 
     def write(self, path: Path, write: Callable[[], object]) -> bool:
         """Write a file and return whether it succeeded."""
-        fault = fault_of(path, write)
+        fault = try_to_write(path, write)
         self.faults += [] if fault is None else [fault]
         return fault is None
 

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_rageval.folders import regular
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.journals import cases_in_flight, journal_paths
-from pytest_rageval.report.files.paid_answers import Paid, paid_of, paid_since
+from pytest_rageval.report.files.paid_calls import PaidCalls, join_paid, paid_by_run
 from pytest_rageval.report.files.pruning import is_active
 from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES
 from pytest_rageval.report.files.run_names import stored_runs
@@ -71,7 +71,7 @@ class InterruptedRun:
     instances: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     unread: int = 0
     outcomes: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    paid: Paid = field(default_factory=Paid)
+    paid: PaidCalls = field(default_factory=PaidCalls)
     in_flight: tuple[str, ...] = ()
 
 
@@ -142,7 +142,7 @@ def read_interrupted_run(folder: Path) -> InterruptedRun:
             case _:
                 unread += 1
     reported = {line["nodeid"]: line for line in outcomes if _is_reported(line, ended)}
-    paid = paid_since(earlier.paid, paid_of(folder, reported), reported)
+    paid = join_paid(earlier.paid, paid_by_run(folder, reported), reported)
     unfinished = (
         (nodeid for path in journal_paths(folder) for nodeid in cases_in_flight(path)) if head.left is None else ()
     )

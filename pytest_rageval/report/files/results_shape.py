@@ -1,7 +1,7 @@
-"""The shape of results.json: ``results.schema.json`` is derived from `Results` and the classes that it names.
+"""Describe the shape of results.json; ``results.schema.json`` is derived from `Results`.
 
-Only type checkers and ``docs/generate.py`` import this module. An object that is stored as its class has it is named by
-that class; the others are described here.
+Only type checkers and ``docs/generate.py`` import this module. It describes only objects that have no class of their
+own; a field of any other type names the class that encodes it.
 """
 
 from __future__ import annotations

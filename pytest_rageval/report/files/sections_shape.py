@@ -1,4 +1,4 @@
-"""The shape of the summary's sections in results.json; see `results_shape`."""
+"""Describe the shape of the summary's sections in results.json; see `results_shape`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pytest_rageval.llm.client.earlier_calls import SYSTEM, EarlierCalls
 from pytest_rageval.llm.client.journal import Journal
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.report.files.journals import cases_in_flight, journal_path
-from pytest_rageval.report.files.paid_answers import paid_by
+from pytest_rageval.report.files.paid_calls import paid_by_process
 
 ROW = {"nodeid": "t.py::test[q2]", "kind": SYSTEM, "key": "", "value": {"text": "Paris"}, "calls": asdict(Calls(1))}
 
@@ -57,7 +57,7 @@ def test_in_flight_are_the_test_that_ran_last_and_the_calls_without_an_end(tmp_p
     with path.open("a", encoding="utf-8") as stream:
         stream.write('{"runs": "t.py::te')  # cut short
     assert cases_in_flight(path) == ("t.py::test[é]", "t.py::test[q2]", "t.py::test[q3]")
-    assert [row["nodeid"] for row in paid_by("gw0", tmp_path, ()).rows] == ["t.py::test[q1]"]
+    assert [row["nodeid"] for row in paid_by_process("gw0", tmp_path, ()).rows] == ["t.py::test[q1]"]
 
 
 @pytest.mark.parametrize(
