@@ -1,4 +1,4 @@
-"""The sections of the summary as tables of the page."""
+"""Convert the summary's sections to tables of the page."""
 
 from __future__ import annotations
 
