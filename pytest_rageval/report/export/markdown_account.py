@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.export.markdown_text import MAX_TEXT, MarkdownTable, code, plain
-from pytest_rageval.report.run.account import account_of, covered
+from pytest_rageval.report.run.account import account_of, covered_testbeds
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.text.lines import counted
 
@@ -99,7 +99,7 @@ def rerun_line(run: Run) -> str:
     if account.state != "failed":
         return ""
     failed = [gate for gate in run.gates if gate.result.status == "failed"]
-    testbeds = dict.fromkeys(chain.from_iterable(covered(run, gate) for gate in failed))
+    testbeds = dict.fromkeys(chain.from_iterable(covered_testbeds(run, gate) for gate in failed))
     names = run.outcomes.keys() & {name for each in account.causes for name in each.cases}
     testbeds = testbeds or dict.fromkeys(sorted({run.outcomes[name].testbed for name in names}))
     command = shlex.join(["pytest", *testbeds])

@@ -9,7 +9,7 @@ from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.regression import Regression
 from pytest_rageval.report.files.baseline_file import snapshot_to_plain
-from pytest_rageval.report.run.cell_json import encode_units, pair_of
+from pytest_rageval.report.run.cell_json import encode_interval, encode_units
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
@@ -56,7 +56,7 @@ def encode_regression(regression: Regression | None) -> dict[str, Any]:
         "p_value": regression.p_value,
         "verdict": regression.verdict,
         "delta": paired.delta,
-        "delta_ci95": pair_of(paired.ci95),
+        "delta_ci95": encode_interval(paired.ci95),
         "n_pairs": paired.n_pairs,
         "least_drop": paired.least_drop,
     }
@@ -79,7 +79,7 @@ def _encode_compared(each: Compared) -> dict[str, Any]:
         "baseline": paired.baseline,
         "value": paired.value,
         "delta": paired.delta,
-        "ci95": pair_of(paired.ci95),
+        "ci95": encode_interval(paired.ci95),
         "p_value": paired.p_value,
         "p_holm": each.p_holm,
         "least_drop": paired.least_drop,
