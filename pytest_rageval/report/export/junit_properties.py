@@ -14,7 +14,7 @@ __all__ = ["Properties", "case_properties", "gate_properties", "run_properties"]
 Properties = list[tuple[str, str]]
 
 UNWEIGHED = "judge_not_weighed_yet"
-"""Reason for a score that is not reported yet: its judge is only measured against people after all cases."""
+"""Reason for a score that is not reported yet: its judge is compared with people only after all cases."""
 
 _USAGE_FIELDS = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
 _GATE_KEYS = ("value", "n", "n_errors", "baseline", "delta", "n_pairs", "p_value", "verdict")

@@ -64,9 +64,9 @@ def plain(text: str, max_length: int = MAX_TEXT) -> str:
 
 def code(text: str) -> str:
     """Format a name as code, also valid inside tables."""
-    shown = _shorten(text)
-    if shown == shown.strip() and _PLAIN_CODE.fullmatch(shown):
-        return f"`{shown}`"
+    short_text = _shorten(text)
+    if short_text == short_text.strip() and _PLAIN_CODE.fullmatch(short_text):
+        return f"`{short_text}`"
     return f"<code>{_MARKUP.sub(lambda match: chr(92) + match[0], _inert(text))}</code>"
 
 

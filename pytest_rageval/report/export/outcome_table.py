@@ -1,4 +1,4 @@
-"""Convert outcomes to a table with one row per case, system and setting; write it as Parquet."""
+"""Convert outcomes to a table, one row per case, system and setting; write it as Parquet."""
 
 from __future__ import annotations
 

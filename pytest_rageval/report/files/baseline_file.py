@@ -1,4 +1,4 @@
-"""Read and write the committed baseline: measures as JSON, one line per case for readable diffs."""
+"""Read and write the committed baseline: JSON with one line per case, for readable diffs."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _plan(parts: Sequence[NamedRun]) -> Plan:
         plans[0],
         cases={nodeid: planned for _, _, nodeid, planned in sorted(cases_by_place)},
         notes=tuple(dict.fromkeys(note for plan in plans for note in plan.notes if note not in plan.unseen.notes)),
-        unseen=Unseen({system: shown for plan in plans for system, shown in plan.unseen.systems.items()}),
+        unseen=Unseen({system: name for plan in plans for system, name in plan.unseen.systems.items()}),
         shard=None,
     )
 

@@ -1,4 +1,4 @@
-"""Find the paid calls of a run that no reported case counts, from the journals in its folder."""
+"""Find a run's paid calls that no reported case counts, from the journals in its folder."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def paid_by_run(folder: Path, reported: Collection[str], without: Collection[str
 
     Args:
         folder: the run's folder.
-        reported: node ids of its reported cases.
+        reported: node ids of the run's reported cases.
         without: names of processes to leave out.
     """
     paths = [path for path in journal_paths(folder) if process_of(path) not in without]

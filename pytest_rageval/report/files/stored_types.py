@@ -27,11 +27,11 @@ def check_types(results: Mapping[str, Any]) -> None:
 
 @lru_cache(maxsize=1)
 def _checks() -> dict[str, Check]:
-    whole = schema()
+    full_schema = schema()
     by_name: dict[str, Check] = {}
-    for name, declared in whole["$defs"].items():
+    for name, declared in full_schema["$defs"].items():
         by_name[name] = _check(declared, by_name)
-    return {name: _check(declared, by_name) for name, declared in whole["properties"].items()}
+    return {name: _check(declared, by_name) for name, declared in full_schema["properties"].items()}
 
 
 def _check(declared: Mapping[str, Any], by_name: Mapping[str, Check]) -> Check:
@@ -86,10 +86,10 @@ def _is_object(properties: Mapping[str, Check], rest: Check | None, value: Any) 
     return True
 
 
-def _is_number(low: float, high: float, whole: bool, value: Any) -> bool:
+def _is_number(low: float, high: float, is_integer: bool, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
         return False
-    return low <= value <= high and (not whole or value == int(value))
+    return low <= value <= high and (not is_integer or value == int(value))
 
 
 _SCALARS: Mapping[str, Check] = {

@@ -1,4 +1,4 @@
-"""Draw the differences from the baseline over two facets, for the metric that regressed most."""
+"""Draw the differences from the baseline over two facets, for the most regressed metric."""
 
 from __future__ import annotations
 

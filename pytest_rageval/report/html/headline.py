@@ -63,8 +63,8 @@ def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: i
 def _cost(usage: Mapping[str, Any]) -> str:
     if usage["cost_usd"] is not None:
         return dollars(usage["cost_usd"])
-    known = usage.get("at_least", {}).get("cost_usd")
-    return "unknown" if known is None else f"at least {dollars(known)}"
+    lower_bound = usage.get("at_least", {}).get("cost_usd")
+    return "unknown" if lower_bound is None else f"at least {dollars(lower_bound)}"
 
 
 def failed_tests_of(results: Mapping[str, Any], cases: Cases) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Compress the page's data: one parcel of columns, and parcels of texts that are opened on demand.
+"""Compress the page's data: a parcel of columns, and parcels of texts that open on demand.
 
 A run of 11,400 cases is about 30 MB of JSON. As plain text it would delay the first view, and it would be too large for
 most stores of CI artifacts. So the page has parcels of gzip in base64: one for the columns to sort and average, and one

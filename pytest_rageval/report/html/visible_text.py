@@ -28,12 +28,12 @@ def visible_html(text: object) -> Markup:
     from markupsafe import Markup, escape
 
     parts, end = [Markup('<bdi class="data">')], 0
-    whole = str(text)
-    for match in INVISIBLE.finditer(whole):
+    full_text = str(text)
+    for match in INVISIBLE.finditer(full_text):
         name = f"U+{ord(match[0]):04X}"
-        parts += [escape(whole[end : match.start()]), Markup('<span class="unseen">{}</span>').format(name)]
+        parts += [escape(full_text[end : match.start()]), Markup('<span class="unseen">{}</span>').format(name)]
         end = match.end()
-    return Markup("").join([*parts, escape(whole[end:]), Markup("</bdi>")])
+    return Markup("").join([*parts, escape(full_text[end:]), Markup("</bdi>")])
 
 
 def breakable_html(text: object) -> Markup:

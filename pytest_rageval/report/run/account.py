@@ -1,4 +1,4 @@
-"""Compute the account of a run: its verdict and causes, in the sentences that every report uses."""
+"""Compute the account of a run: verdict and causes, in the sentences that all reports use."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ class Example:
     """A broken or missed case, as text.
 
     Attributes:
-        nodeid: its node id.
-        case: its id.
-        question: its question.
-        wanted: its first gold answer; slots are joined with " + ".
+        nodeid: node id of the case.
+        case: id of the case.
+        question: text of the question.
+        wanted: the first gold answer of each slot, joined with " + ".
         was: the answer of the earlier run; None if unknown.
         now: the answer of this run.
         evidence: the old and new rank of its evidence, such as "rank 1 -> missing"; "" if unknown or unchanged.

@@ -80,7 +80,7 @@ def _tags(results: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _partial_reasons(plan: Mapping[str, Any]) -> list[str]:
-    """Return the reasons why a run is not a whole run of the project."""
+    """Return the reasons why a run does not have all cases of the project."""
     unfinished = len(plan["unfinished"])
     reasons = [plan.get("part", ""), "paths were given" if plan.get("narrowed") else ""]
     return [*filter(None, reasons), *([f"{counted(unfinished, 'case')} not run"] if unfinished else [])]
