@@ -164,10 +164,12 @@ def _is_reported(line: Mapping[str, Any], ended: Mapping[str, object]) -> bool:
     return isinstance(nodeid, str) and (status == "error" or (status == "scored" and nodeid in ended))
 
 
-def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> str | None:
+def mismatch(
+    earlier_identity: Mapping[str, Mapping[str, str]], later_identity: Mapping[str, Mapping[str, str]]
+) -> str | None:
     """Describe the first difference between two runs in data, settings, systems or versions; None if equal."""
     for kind in ("data", "settings", "systems", "versions"):
-        before, after = then.get(kind, {}), now.get(kind, {})
+        before, after = earlier_identity.get(kind, {}), later_identity.get(kind, {})
         for name in (name for name in before if name in after and before[name] != after[name]):
             differ = _DIFFER.get(kind, "its versions differ")
             if before[name].startswith(DIGEST) or after[name].startswith(DIGEST):

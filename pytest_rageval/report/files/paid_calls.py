@@ -26,11 +26,11 @@ __all__ = ["PaidCalls", "join_paid", "paid_by_process", "paid_by_run", "unclaime
 
 @dataclass(frozen=True, slots=True)
 class PaidCalls:
-    """Paid calls of a run that no reported case counts.
+    """Paid calls of a run: those that a later run can use, and the costs that no reported case counts.
 
     Attributes:
         rows: the calls whose results a later run can use, in the form that `EarlierCalls` reads.
-        costs: (node id, usage and cost) of each call.
+        costs: (node id, usage and cost) of each call that no reported case counts.
         on_their_way: number of calls without a reply when the run ended; their cost is unknown.
     """
 

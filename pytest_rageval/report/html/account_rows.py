@@ -9,16 +9,16 @@ from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE
 from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.run.verdict import RunVerdict
 
-__all__ = ["causes_of", "dropped_in", "findings_of", "verdict_in"]
+__all__ = ["causes_of", "dropped_cases", "findings_of", "stored_verdict"]
 
 
-def verdict_in(results: Mapping[str, Any]) -> RunVerdict | None:
+def stored_verdict(results: Mapping[str, Any]) -> RunVerdict | None:
     """Return the account's verdict; None if an older version wrote the results without an account."""
     account = results.get("account")
     return RunVerdict(kind=account["state"], text=account["verdict"]) if account else None
 
 
-def dropped_in(results: Mapping[str, Any]) -> set[str] | None:
+def dropped_cases(results: Mapping[str, Any]) -> set[str] | None:
     """Return the node ids of cases of significant drops, like `Account.dropped`; None without an account."""
     if "account" not in results:
         return None

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_rageval.analysis.account.sentences import broken_text
 from pytest_rageval.model.facets import place_text
-from pytest_rageval.report.html.account_rows import dropped_in
+from pytest_rageval.report.html.account_rows import dropped_cases
 from pytest_rageval.report.html.links import case_list
 from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.text.lines import counted, few_of, number
@@ -41,7 +41,7 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
         "cells": [_row(each, results) for each in significant],
         "broken": _case_list(primary, "broken"),
         "broken_text": broken_text(
-            [case for each in primary for case in each["broken"]], dropped_in(results)
+            [case for each in primary for case in each["broken"]], dropped_cases(results)
         ).capitalize(),
         "fixed": _case_list(primary, "fixed"),
     }

@@ -48,7 +48,7 @@ def gates_of(results: Mapping[str, Any], earlier: Mapping[str, Sequence[float]] 
 
 
 def _gate_row(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
-    parsed = _parsed(gate["expr"])
+    parsed = _parse(gate["expr"])
     where, unscored = place_text(gate["slice"]), gate.get("unscored")
     now = compared_value(gate["value"], gate["baseline"], gate.get("delta")) if gate.get("n_pairs") else None
     texts = gate_values(parsed, gate["value"] if now is None else now, gate["baseline"])
@@ -83,7 +83,7 @@ def _gate_row(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, An
     }
 
 
-def _parsed(expression: str) -> Gate | None:
+def _parse(expression: str) -> Gate | None:
     """Parse a gate; None if it is malformed because another program wrote it. The page then shows its text."""
     try:
         return parse_gate(expression)

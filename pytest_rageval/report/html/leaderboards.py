@@ -17,7 +17,7 @@ __all__ = ["leaderboards_of"]
 
 
 def leaderboards_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a leaderboard for each primary metric of several systems, sorted by number of cases."""
+    """Return a leaderboard for each primary metric of several systems, the one with the most cases first."""
     bests = {row.metric: row.best for row in MATCHING.stored(results) if row.best.scope == ALL}
     by_metric: dict[str, list[SystemRow]] = {}
     for row in SYSTEMS.stored(results):

@@ -70,7 +70,9 @@ class Cases:
 
 
 def case_list(pairs: Sequence[tuple[str, str]], others: int = 0) -> dict[str, Any]:
-    """Return the first pairs, the number of all, of those left out ("more") and of cases ("listed").
+    """Return the first pairs as ``cases``, and three numbers.
+
+    ``n`` counts all pairs, ``more`` those left out, and ``listed`` those whose node id is a case of the page.
 
     Args:
         pairs: (node id, detail) pairs.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.folders import whole_files
 from pytest_rageval.report.html import headline
-from pytest_rageval.report.html.account_rows import causes_of, findings_of, verdict_in
+from pytest_rageval.report.html.account_rows import causes_of, findings_of, stored_verdict
 from pytest_rageval.report.html.baseline_answers import BaselineAnswers, read_baseline_answers
 from pytest_rageval.report.html.case_pairs import BaselineCases, baseline_cases_of
 from pytest_rageval.report.html.columns import columns_of
@@ -89,7 +89,7 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
     script, style = _script(), _text("page.css")
     return _template().generate(
         run=results["run"],
-        verdict=verdict_in(results) or headline.conclusion_of(results, statuses["error"]),
+        verdict=stored_verdict(results) or headline.conclusion_of(results, statuses["error"]),
         findings=findings_of(results, cases),
         terms=TERMS,
         map=difference_map_of(results),
