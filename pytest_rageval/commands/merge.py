@@ -14,8 +14,8 @@ from pytest_rageval.activity import doing, progress
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.export.report_files import Writing
-from pytest_rageval.report.files.merge_shards import NO_TESTS, Part, merge_parts
+from pytest_rageval.report.export.report_files import ReportWriter
+from pytest_rageval.report.files.merge_shards import NO_TESTS, NamedRun, merge_shards
 from pytest_rageval.report.files.results_json import results_of
 from pytest_rageval.report.files.run_folder import RunFolder, write_text
 from pytest_rageval.report.run.json_text import json_lines, to_json
@@ -45,9 +45,9 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     root = rootdir(Path.cwd())
     stored = [stored_run(root, shard) for shard in progress("reading shard", shards)]
     paths = [results_path(root, shard) for shard in shards]
-    parts = [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
+    parts = [NamedRun(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
     with doing("joining the shards"):
-        run, choice = merge_parts(parts), stored[0].choice
+        run, choice = merge_shards(parts), stored[0].choice
         finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
         output = _Output(root)
         with output.removed_on_interrupt():
@@ -61,11 +61,11 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     return run.exitstatus or int(not is_reported)
 
 
-def _summary(run: Run, choice: MatrixChoice, parts: Sequence[Part], output: _Output) -> Iterator[str]:
+def _summary(run: Run, choice: MatrixChoice, parts: Sequence[NamedRun], output: _Output) -> Iterator[str]:
     """Yield what pytest would print of the whole run: each gate's failure, sections, what failed, then the account."""
     width = shutil.get_terminal_size().columns
     with doing("summarizing the run"):
-        lines = [*section_lines(run, choice, width, 0), *written_lines(output.written, Path.cwd(), width)]
+        lines = [*section_lines(run, choice, width, 0), *written_lines(output.paths, Path.cwd(), width)]
         account = list(account_lines(run, SessionFacts(), width, 0))
     failed = [gate for gate in run.gates if gate.result.status == "failed"]
     for gate in failed:
@@ -84,7 +84,7 @@ def _summary(run: Run, choice: MatrixChoice, parts: Sequence[Part], output: _Out
     yield from (paint(line, terminal_colours(), None) for line in account)
 
 
-class _Output(Writing):
+class _Output(ReportWriter):
     """The new folder of a joined run, named by the current time, so it is the newest run."""
 
     def __init__(self, root: Path) -> None:

@@ -26,7 +26,7 @@ from pytest_rageval.llm.client.journal import Journal
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.report.files.journals import journal_path, journal_paths
-from pytest_rageval.report.files.paid_answers import paid_of
+from pytest_rageval.report.files.paid_calls import paid_by_run
 from pytest_rageval.testbeds.ids import safe
 
 __all__ = ["Asked", "judge_pairs"]
@@ -89,7 +89,7 @@ def _ask(config: pytest.Config, name: str, pairs: Sequence[PairOfAnswers]) -> As
         make_ignored(config.rootpath / ".rageval")
         folder.mkdir(parents=True, exist_ok=True)
         before = len(journal_paths(folder))
-        earlier = EarlierCalls(paid_of(folder, ()).rows)
+        earlier = EarlierCalls(paid_by_run(folder, ()).rows)
         journal = Journal(journal_path(folder, str(before + 1)), earlier, texts=options.texts)
 
         async def asked() -> list[JudgedPair]:

@@ -8,7 +8,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
-from pytest_rageval.report.html.visible_text import INVISIBLE, UNSEEN, shown
+from pytest_rageval.report.html.visible_text import INVISIBLE, INVISIBLE_CHARACTERS, visible_html
 from pytest_rageval.web.text_fields import field_text
 
 __all__ = ["Pages"]
@@ -42,7 +42,7 @@ class Pages:
 
     def markup(self, template: str, **values: object) -> str:
         """Return the HTML of a template, for example a part of a page that a script inserts."""
-        return self._environment.get_template(template).render(unseen=UNSEEN, **values)
+        return self._environment.get_template(template).render(unseen=INVISIBLE_CHARACTERS, **values)
 
     @cached_property
     def _environment(self) -> Environment:
@@ -55,7 +55,7 @@ class Pages:
             undefined=StrictUndefined,
             finalize=_name_invisible,
         )
-        environment.filters.update(shown=shown, in_field=lambda text: escape(field_text(str(text))))
+        environment.filters.update(shown=visible_html, in_field=lambda text: escape(field_text(str(text))))
         return environment
 
 

@@ -67,12 +67,12 @@ def analyze_errors(run: str | None, by: str | None, average: Average, *, compat:
     from pytest_rageval.activity import doing
     from pytest_rageval.analysis.error_types import analyze
     from pytest_rageval.commands.runs import rootdir, stored_run
-    from pytest_rageval.report.run.diagnosed import diagnosed, diagnosed_by_reval
+    from pytest_rageval.report.run.diagnoses import diagnosed_outcomes, outcomes_by_reval
     from pytest_rageval.report.terminal.error_tables import errors_lines, errors_to_plain
 
     stored = stored_run(rootdir(Path.cwd()), run)
     with doing("analyzing the errors"):
-        cases = diagnosed_by_reval(stored.run) if compat else diagnosed(stored.run)
+        cases = outcomes_by_reval(stored.run) if compat else diagnosed_outcomes(stored.run)
         analysis = analyze(cases, stored.run.of_systems(), by, average)
     if as_json:
         yield json.dumps(errors_to_plain(analysis, stored.results["run"]["id"], compat=compat), indent=1)

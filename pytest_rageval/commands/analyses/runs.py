@@ -17,7 +17,7 @@ from pytest_rageval.commands.runs import results_path, rootdir, stored_run
 from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, short_repr
 from pytest_rageval.model.facets import OF_SYSTEMS
 from pytest_rageval.report.files.join_runs import JoinedRuns, join_runs
-from pytest_rageval.report.files.merge_shards import Part
+from pytest_rageval.report.files.merge_shards import NamedRun
 from pytest_rageval.report.files.run_folder import write_text
 from pytest_rageval.report.sections.section import Table
 from pytest_rageval.report.text.colours import paint
@@ -45,13 +45,13 @@ def joined(names: Sequence[str]) -> JoinedRuns:
         return join_runs(runs)
 
 
-def loaded(names: Sequence[str]) -> list[Part]:
+def loaded(names: Sequence[str]) -> list[NamedRun]:
     """Return the loaded runs, by default the newest one; raise `SettingError` if one cannot be read."""
     root = rootdir(Path.cwd())
     chosen: list[str | None] = list(names) or [None]
     stored = [stored_run(root, name) for name in chosen]
     paths = [results_path(root, name) for name in chosen]
-    return [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
+    return [NamedRun(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
 
 
 def chosen_metric(runs: JoinedRuns, metric: str | None) -> str:

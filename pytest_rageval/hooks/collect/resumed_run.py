@@ -14,7 +14,7 @@ from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.llm.client.earlier_calls import SYSTEM
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
-from pytest_rageval.report.files.interrupted_run import Stopped
+from pytest_rageval.report.files.interrupted_run import InterruptedRun
 from pytest_rageval.report.files.results_json import encode_usage
 from pytest_rageval.report.sections.model_usage import spent_text
 from pytest_rageval.report.text.lines import counted
@@ -38,7 +38,7 @@ class Resumed:
         note: why no case can be taken over, or "".
     """
 
-    stopped: Stopped
+    stopped: InterruptedRun
     note: str = ""
 
     def taken(self, plan: Plan) -> list[str]:

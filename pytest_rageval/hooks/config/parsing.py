@@ -11,7 +11,7 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.setting import Place
 
 if TYPE_CHECKING:
-    from pytest_rageval.report.files.pruning import Keep
+    from pytest_rageval.report.files.pruning import KeepLimits
 
 __all__ = [
     "alpha",
@@ -231,11 +231,11 @@ def share(value: str, place: Place) -> float:
     return share_of(str(value), place.name)
 
 
-def keep(value: str, place: Place) -> Keep:
+def keep(value: str, place: Place) -> KeepLimits:
     """Return how many runs are kept, and their size."""
-    from pytest_rageval.report.files.pruning import keep_of
+    from pytest_rageval.report.files.pruning import parse_keep_limits
 
-    kept = keep_of(str(value))
+    kept = parse_keep_limits(str(value))
     if kept is None:
         hint = "write how many runs are kept, 1 or more, or all, and perhaps their size, as in 50, 2 GB"
         raise SettingError(f"{place.name} is {short_repr(str(value).strip())}; {hint}")

@@ -20,7 +20,12 @@ from pytest_rageval.hooks.config.shared_folder import RECORDINGS
 from pytest_rageval.hooks.prepare.run_fingerprint import ONCE, identity_of
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.model.codec import decode_outcome
-from pytest_rageval.report.files.interrupted_run import Stopped, mismatch, newest_unfinished, stopped_run
+from pytest_rageval.report.files.interrupted_run import (
+    InterruptedRun,
+    mismatch,
+    newest_unfinished,
+    read_interrupted_run,
+)
 from pytest_rageval.report.files.run_folder import HEAD, OUTCOMES
 from pytest_rageval.report.files.run_names import find_run as find_stored_run
 from pytest_rageval.report.files.run_names import stored_runs
@@ -54,9 +59,9 @@ def find_run(config: pytest.Config) -> None:
         which = f"no run of shard {shard}" if shard else "no run"
         where = f"{which} in .rageval/runs is unfinished or has errors"
         note = f"{where}, so that --rag-resume takes nothing over and all cases run"
-        config.stash[RESUMED] = Resumed(Stopped(""), note)
+        config.stash[RESUMED] = Resumed(InterruptedRun(""), note)
         return
-    stopped = _readable(config, stopped_run(folder))
+    stopped = _readable(config, read_interrupted_run(folder))
     nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
     config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended or stopped.paid.rows else nothing)
     began_with = stopped.identity.get("recordings", {}).get(ONCE)
@@ -121,7 +126,7 @@ def _folder_of(runs: Path, name: str) -> Path:
     )
 
 
-def _readable(config: pytest.Config, stopped: Stopped) -> Stopped:
+def _readable(config: pytest.Config, stopped: InterruptedRun) -> InterruptedRun:
     """Return a run without the cases whose lines are damaged."""
     ended = {nodeid: line for nodeid, line in stopped.ended.items() if _is_readable(config, line)}
     return replace(stopped, ended=ended, unread=stopped.unread + len(stopped.ended) - len(ended))
@@ -150,6 +155,6 @@ def _resumed_run(config: pytest.Config) -> _ResumedRun | None:
     return _ResumedRun(run, identity, frozenset(cases), outcomes, tuple(paid))
 
 
-def _turns(stopped: Stopped) -> dict[str, dict[str, Any]]:
+def _turns(stopped: InterruptedRun) -> dict[str, dict[str, Any]]:
     """Return node id -> outcome of turns that follow the system's own answers; empty if reports hold no texts."""
     return {nodeid: line["outcome"] for nodeid, line in stopped.ended.items() if "history" in line["outcome"]}

@@ -71,7 +71,7 @@ class Crashes:
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Note a dead worker's tests in flight before xdist assigns them to another worker."""
-        from pytest_rageval.report.files.journals import journal_path, open_cases
+        from pytest_rageval.report.files.journals import cases_in_flight, journal_path
 
         recorder = self._config.stash.get(RECORDER, None)
         if error is None or error == "keyboard-interrupt" or self._running_alone or recorder is None:
@@ -79,7 +79,7 @@ class Crashes:
         folder, cases = common_folder(self._config), recorder.run.plan.cases
         if folder is None or recorder.folder is None:  # workers on other machines, or nothing can be written
             return
-        opened = open_cases(journal_path(recorder.folder, node.gateway.id))
+        opened = cases_in_flight(journal_path(recorder.folder, node.gateway.id))
         scored = next((nodeid for nodeid in opened if self._reported.get(nodeid) == "call"), "")
         suspects = [nodeid for nodeid in opened if self._reported.get(nodeid) not in ("call", "teardown")]
         if scored in cases or not cases.keys().isdisjoint(suspects):
@@ -144,12 +144,12 @@ class Crashes:
 
     def _note(self, crash: _Crash, folder: Path) -> None:
         """Store a crash, and pass its suspects to the other workers."""
-        from pytest_rageval.report.files.paid_answers import paid_by
+        from pytest_rageval.report.files.paid_calls import paid_by_process
 
         self._crashes.append(crash)
         recorder = self._config.stash[RECORDER]
         worker, reported = crash.node.gateway.id, recorder.run.outcomes.keys()
-        paid = paid_by(worker, recorder.folder, reported).rows if recorder.folder is not None else ()
+        paid = paid_by_process(worker, recorder.folder, reported).rows if recorder.folder is not None else ()
         Suspects(folder).add((nodeid for nodeid in (*crash.suspects, crash.scored) if nodeid), paid)
 
     def _announce(self, waiting: Collection[str]) -> None:

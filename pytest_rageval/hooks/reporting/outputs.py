@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.config.baseline import next_answers, next_baseline, why_no_update
 from pytest_rageval.hooks.config.options import Options
-from pytest_rageval.report.export.report_files import Writing
+from pytest_rageval.report.export.report_files import ReportWriter
 from pytest_rageval.report.files.answers_file import answers_path, read_answers, write_answers
 from pytest_rageval.report.files.baseline_file import write_baseline
 from pytest_rageval.report.files.results_json import versions_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Outlets"]
 
 
-class Outlets(Writing):
+class Outlets(ReportWriter):
     """Writes the reports and the baseline that options ask for, and logs to MLflow.
 
     Attributes:

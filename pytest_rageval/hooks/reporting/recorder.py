@@ -28,8 +28,8 @@ from pytest_rageval.hooks.reporting.outputs import Outlets
 from pytest_rageval.hooks.reporting.sightings import note_unsighted, sent_by, sightings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
-from pytest_rageval.report.files.interrupted_run import Head, Stopped
-from pytest_rageval.report.files.paid_answers import unclaimed_of
+from pytest_rageval.report.files.interrupted_run import Head, InterruptedRun
+from pytest_rageval.report.files.paid_calls import unclaimed_calls
 from pytest_rageval.report.files.pruning import FolderLock, prune
 from pytest_rageval.report.files.results_json import encode_run, results_of
 from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES, RunFolder
@@ -58,7 +58,7 @@ class Recorder:
         self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(self.options))
         self.outlets = Outlets(self.options, config.rootpath)
         self._planned = False
-        self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))
+        self._resumed = config.stash.get(RESUMED, Resumed(InterruptedRun("")))
         self._endings = Endings(config, texts=self.options.texts)
         self._recordings: set[str] = set()
         self._unflushed: dict[str, tuple[int, int] | None] = {}  # case id -> the place of its instance
@@ -222,7 +222,7 @@ class Recorder:
         if self.folder is not None:
             outcomes = self.run.outcomes.values()
             reported = {o.nodeid for o in outcomes if o.calls is not None or o.answer is not None}
-            self.run.unclaimed += unclaimed_of(self.folder, reported, self.counted)
+            self.run.unclaimed += unclaimed_calls(self.folder, reported, self.counted)
 
     def _warn(self, sentences: Iterable[str]) -> None:
         """Print warnings ahead of the tests; a worker's plan arrives with its first report."""

@@ -37,7 +37,7 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     if recorder.pruned and verbosity > 0:
         lines += wrap(Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}"), width)
     if verbosity > -1:
-        lines += written_lines(recorder.outlets.written, config.invocation_params.dir, width)
+        lines += written_lines(recorder.outlets.paths, config.invocation_params.dir, width)
         lines += [Line(f"logged to MLflow: {ascii_safe(uri)}") for uri in recorder.outlets.sent]
     if recorder.dropped_steps:
         steps = counted(recorder.dropped_steps, "step")
@@ -59,7 +59,7 @@ def print_account(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
     here, root = config.invocation_params.dir, config.rootpath
     above = "" if here == root else f"{Path(os.path.relpath(root, here)).as_posix()}/"
     page = recorder.options.reports.html
-    seen = page is not None and page in recorder.outlets.written
+    seen = page is not None and page in recorder.outlets.paths
     seconds = (datetime.now(timezone.utc) - recorder.run.started).total_seconds()
     facts = SessionFacts(seconds, os.path.relpath(page, here) if page is not None and seen else "", above)
     block = list(account_lines(recorder.run, facts, width, verbosity))

@@ -1,4 +1,4 @@
-"""Send scores as events ``gen_ai.evaluation.result`` of OpenTelemetry, on the traces of their cases."""
+"""Send scores as OpenTelemetry events ``gen_ai.evaluation.result`` on their cases' traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_rageval.trace.otel.notes import NO_EXPORTER, NO_TRACE, Notes
 __all__ = ["EVENT", "EvaluationEvents", "evaluations_of"]
 
 EVENT = "gen_ai.evaluation.result"
-_NAME = "gen_ai.evaluation."
+_PREFIX = "gen_ai.evaluation."
 
 Attributes = dict[str, Any]
 
@@ -27,8 +27,8 @@ def evaluations_of(
 ) -> Iterator[Attributes]:
     """Yield the attributes of one event for each metric of a case.
 
-    The label is "pass" or "fail" as its gate bounds the value of a single case, and "unscored" without a value. A case
-    that ended with an error has its kind (``error.type``) and no label.
+    The label is "fail" if the case missed its gate, else "pass"; it is "unscored" without a value. A case that ended
+    with an error has ``error.type`` instead of a label.
 
     Args:
         outcome: how the case ended.
@@ -36,35 +36,35 @@ def evaluations_of(
         gates: the gates of its testbed.
         texts: whether explanations may quote the judge and errors.
     """
-    known = {metric.name: metric for metric in metrics}
+    metrics_by_name = {metric.name: metric for metric in metrics}
     if outcome.status == "error":
-        for name in known:
-            explanation = {f"{_NAME}explanation": outcome.error} if texts and outcome.error else {}
-            yield {f"{_NAME}name": name, "error.type": outcome.error_type or "error", **explanation}
+        for name in metrics_by_name:
+            explanation = {f"{_PREFIX}explanation": outcome.error} if texts and outcome.error else {}
+            yield {f"{_PREFIX}name": name, "error.type": outcome.error_type or "error", **explanation}
         return
     for name, score in outcome.scores.items():
-        yield {f"{_NAME}name": name, **_of_score(outcome, name, score, known, gates, texts=texts)}
+        yield {f"{_PREFIX}name": name, **_score_attributes(outcome, name, score, metrics_by_name, gates, texts=texts)}
 
 
-def _of_score(
+def _score_attributes(
     outcome: Outcome, name: str, score: Score, metrics: Mapping[str, Metric], gates: Sequence[Gate], *, texts: bool
 ) -> Attributes:
     rationale = score.verdict.rationale if score.verdict is not None and texts else ""
-    explanation = {f"{_NAME}explanation": rationale} if rationale else {}
+    explanation = {f"{_PREFIX}explanation": rationale} if rationale else {}
     if score.value is None:
         reason = score.reason or ""
         return {
-            f"{_NAME}score.label": "unscored",
-            f"{_NAME}explanation": rationale or (reason if texts else reason.partition(":")[0]),
+            f"{_PREFIX}score.label": "unscored",
+            f"{_PREFIX}explanation": rationale or (reason if texts else reason.partition(":")[0]),
         }
     metric = metrics.get(name)
     is_missed = is_miss(outcome, name, metric is None or metric.higher_is_better, gates)
     label = "fail" if is_missed else "pass"
-    return {f"{_NAME}score.value": score.value, f"{_NAME}score.label": label, **explanation}
+    return {f"{_PREFIX}score.value": score.value, f"{_PREFIX}score.label": label, **explanation}
 
 
 class EvaluationEvents:
-    """Sends events by the user's own LoggerProvider; without one, as span events by their TracerProvider.
+    """Sends events through the user's LoggerProvider; without one, as span events through their TracerProvider.
 
     Args:
         notes: counts the cases whose trace is unknown.
@@ -78,11 +78,11 @@ class EvaluationEvents:
         """Send the events of one case.
 
         Args:
-            context: the span context of its answer; None if it was not called here.
-            facets: the case's facets; ``trace_id`` and ``span_id`` name the trace that an imported case comes from.
+            context: the span context of its answer; None if this session did not call the system for it.
+            facets: the case's facets; ``trace_id`` and ``span_id`` name the trace of an imported case.
             evaluations: the attributes of each event.
         """
-        context = context or _imported(facets)
+        context = context or _imported_context(facets)
         if context is None:
             self._notes.count(NO_TRACE)
             return
@@ -90,25 +90,25 @@ class EvaluationEvents:
         from opentelemetry._logs import get_logger_provider
         from opentelemetry.context import Context
 
-        around = trace.set_span_in_context(trace.NonRecordingSpan(context), Context())
+        trace_context = trace.set_span_in_context(trace.NonRecordingSpan(context), Context())
         events = [redact_json(dict(each)) for each in evaluations]
         logs = get_logger_provider()
-        if hasattr(logs, "add_log_record_processor") and _has_events():
+        if hasattr(logs, "add_log_record_processor") and _supports_events():
             self._use(logs)
-            _log(logs, around, events)
+            _log(logs, trace_context, events)
             return
         provider = trace.get_tracer_provider()
         self._use(provider)
         if getattr(provider, "rageval_made", False) or not hasattr(provider, "add_span_processor"):
             self._notes.count(NO_EXPORTER)
             return
-        span = provider.get_tracer("pytest_rageval").start_span("rageval.verdicts", context=around)
+        span = provider.get_tracer("pytest_rageval").start_span("rageval.verdicts", context=trace_context)
         for each in events:
             span.add_event(EVENT, each)
         span.end()
 
     def flush(self) -> None:
-        """Export what the providers still hold."""
+        """Export the events that the providers still buffer."""
         for provider in self._providers:
             flush = getattr(provider, "force_flush", None)
             if flush is not None:
@@ -119,14 +119,14 @@ class EvaluationEvents:
             self._providers.append(provider)
 
 
-def _has_events() -> bool:
-    """Return whether log records may be events; those of OpenTelemetry before 1.35 may not."""
+def _supports_events() -> bool:
+    """Return whether log records can be events; they can from OpenTelemetry 1.35 on."""
     from opentelemetry._logs import LogRecord
 
     return {"context", "event_name"} <= set(signature(LogRecord.__init__).parameters)
 
 
-def _log(provider: Any, around: Any, events: Iterable[Attributes]) -> None:
+def _log(provider: Any, trace_context: Any, events: Iterable[Attributes]) -> None:
     from opentelemetry._logs import LogRecord, SeverityNumber
 
     logger = provider.get_logger("pytest_rageval")
@@ -134,7 +134,7 @@ def _log(provider: Any, around: Any, events: Iterable[Attributes]) -> None:
         logger.emit(
             LogRecord(
                 timestamp=time.time_ns(),
-                context=around,
+                context=trace_context,
                 severity_number=SeverityNumber.INFO,
                 attributes=each,
                 event_name=EVENT,
@@ -142,7 +142,7 @@ def _log(provider: Any, around: Any, events: Iterable[Attributes]) -> None:
         )
 
 
-def _imported(facets: Mapping[str, str]) -> Any:
+def _imported_context(facets: Mapping[str, str]) -> Any:
     """Return the span context that an imported case names; None if it names none."""
     from opentelemetry.trace import SpanContext, TraceFlags
 

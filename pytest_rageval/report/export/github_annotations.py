@@ -1,4 +1,4 @@
-"""Write the causes of a run as workflow commands of GitHub Actions, which show them at the tests' lines.
+"""Write a run's causes as GitHub Actions annotations at the lines of their tests.
 
 Source: GitHub's "Workflow commands"; the escapes are those of ``command.ts`` in the repository actions/toolkit.
 """
@@ -16,17 +16,17 @@ from pytest_rageval.report.run.run import Run
 
 __all__ = ["annotations_of"]
 
-MOST = 10
-"""GitHub shows ten annotations of a kind for each step."""
+MAX_ANNOTATIONS = 10
+"""GitHub shows at most ten errors and ten warnings for each step."""
 
 TITLE = "RAG tests"
 
 _ESCAPES = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
-_OF_PROPERTIES = ((":", "%3A"), (",", "%2C"))
+_PROPERTY_ESCAPES = ((":", "%3A"), (",", "%2C"))
 
 
 def annotations_of(run: Run, rootdir: Path, workspace: str) -> Iterator[str]:
-    """Yield a command for each of the first causes: an error, or a warning if the run did not fail.
+    """Yield one workflow command for each of the first causes: an error if the run failed, else a warning.
 
     Args:
         run: the run, its gates evaluated.
@@ -35,17 +35,19 @@ def annotations_of(run: Run, rootdir: Path, workspace: str) -> Iterator[str]:
     """
     account = account_of(run)
     level = "error" if account.state == "failed" else "warning"
-    for cause in account.causes[:MOST]:
-        file, line = _place(run, cause)
+    for cause in account.causes[:MAX_ANNOTATIONS]:
+        file, line = _declaration(run, cause)
         properties = (
-            {"file": _below(workspace, rootdir / file), "line": line, "title": TITLE} if file else {"title": TITLE}
+            {"file": _relative_path(workspace, rootdir / file), "line": line, "title": TITLE}
+            if file
+            else {"title": TITLE}
         )
-        written = ",".join(f"{name}={_escaped(value, *_OF_PROPERTIES)}" for name, value in properties.items())
-        yield f"::{level} {written}::{_escaped(ascii_safe(cause.sentence))}"
+        property_text = ",".join(f"{name}={_escape(value, *_PROPERTY_ESCAPES)}" for name, value in properties.items())
+        yield f"::{level} {property_text}::{_escape(ascii_safe(cause.sentence))}"
 
 
-def _place(run: Run, cause: Finding) -> tuple[str, str]:
-    """Return the file and the line of the marker or table of a cause's testbed, the first one of several."""
+def _declaration(run: Run, cause: Finding) -> tuple[str, str]:
+    """Return the file and line that declare a cause's testbed; of the first testbed if there are several."""
     outcome = run.outcomes.get(cause.cases[0]) if cause.cases else None
     nodeid = cause.testbed or (outcome.testbed if outcome is not None else next(iter(run.plan.testbeds), ""))
     testbed = run.plan.testbeds.get(nodeid)
@@ -53,14 +55,14 @@ def _place(run: Run, cause: Finding) -> tuple[str, str]:
     return (file, line) if file else (nodeid.partition("::")[0], "1")
 
 
-def _below(workspace: str, path: Path) -> str:
-    """Return a path as GitHub expects it: relative to the repository, if it is in it."""
+def _relative_path(workspace: str, path: Path) -> str:
+    """Return a path relative to the repository, as GitHub expects it; unchanged if it is outside."""
     if workspace and path.is_relative_to(workspace):
         return path.relative_to(workspace).as_posix()
     return os.fspath(path)
 
 
-def _escaped(text: str, *more: tuple[str, str]) -> str:
-    for character, escape in (*_ESCAPES, *more):
+def _escape(text: str, *more_escapes: tuple[str, str]) -> str:
+    for character, escape in (*_ESCAPES, *more_escapes):
         text = text.replace(character, escape)
     return text

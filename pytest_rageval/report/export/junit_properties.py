@@ -1,4 +1,4 @@
-"""The properties of cases, gates and the session in a JUnit file: names and values, as text."""
+"""Compute the JUnit properties of cases, gates and the session: pairs of name and text."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["Properties", "case_properties", "gate_properties", "run_properties"]
 Properties = list[tuple[str, str]]
 
 UNWEIGHED = "judge_not_weighed_yet"
-"""Reason for a score that is not reported yet: its judge is only measured against people after all cases."""
+"""Reason for a score that is not reported yet: its judge is compared with people only after all cases."""
 
-_USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
-_GATE = ("value", "n", "n_errors", "baseline", "delta", "n_pairs", "p_value", "verdict")
+_USAGE_FIELDS = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
+_GATE_KEYS = ("value", "n", "n_errors", "baseline", "delta", "n_pairs", "p_value", "verdict")
 
 
 def case_properties(outcome: Outcome, unweighed: Collection[str], *, texts: bool) -> Properties:
-    """Return the properties of a case; unknown values have none.
+    """Return the properties of a case; an unknown value has no property.
 
     Args:
         outcome: the case's outcome.
         unweighed: the metrics whose judge must agree with people.
-        texts: False leaves out the part of a reason that may quote the data.
+        texts: whether reasons may quote the data; if not, only the first part of a reason is written.
     """
     values: list[tuple[str, object]] = [
         ("case", outcome.case_id),
@@ -44,14 +44,14 @@ def case_properties(outcome: Outcome, unweighed: Collection[str], *, texts: bool
             reason = score.reason or ""
             values.append((f"unscored.{name}", reason if texts else reason.partition(": ")[0]))
     if outcome.answer is not None and outcome.answer.usage is not None:
-        values += [(f"usage.{name}", getattr(outcome.answer.usage, name)) for name in _USAGE]
+        values += [(f"usage.{name}", getattr(outcome.answer.usage, name)) for name in _USAGE_FIELDS]
     return _properties(values)
 
 
 def gate_properties(gate: Mapping[str, Any], bound: str) -> Properties:
     """Return the properties of a gate, from its results.json form and its bound, such as ``>= 0.85``."""
     values: list[tuple[str, object]] = [("gate.scope", gate["scope"]), ("gate.bound", bound)]
-    values += [(f"gate.{name}", gate.get(name)) for name in _GATE]
+    values += [(f"gate.{name}", gate.get(name)) for name in _GATE_KEYS]
     values += zip(("gate.ci95_low", "gate.ci95_high"), gate["ci95"] or (), strict=False)
     values += [(f"gate.slice.{name}", value) for name, value in gate["slice"].items()]
     return _properties(values)
@@ -74,5 +74,5 @@ def run_properties(run: Mapping[str, Any], systems: Iterable[str], account: Acco
 
 
 def _properties(values: Iterable[tuple[str, object]]) -> Properties:
-    """Return the properties with a value; characters that are invalid in XML or invisible become escapes."""
+    """Return the properties that have a value; escape characters that are invisible or invalid in XML."""
     return [(ascii_safe(f"rag.{name}"), ascii_safe(str(value))) for name, value in values if value not in (None, "")]

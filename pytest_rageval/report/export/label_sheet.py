@@ -1,4 +1,4 @@
-"""The labelling sheet: a sample of a run's answers for people to label."""
+"""Draw a sample of a run's answers as a sheet for people to label."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ COLUMNS = (
 )  # fmt: skip
 """The columns of a sheet; people fill in ``label`` and ``rater``."""
 
-UNLABELLED = RESERVED.union(OF_SYSTEMS)
-"""Facets that the plugin sets; a sheet has none of them."""
+PLUGIN_FACETS = RESERVED.union(OF_SYSTEMS)
+"""Facets that the plugin sets; a sheet leaves them out."""
 
 Row = dict[str, str]
 
 
 def answers_to_label(outcomes: Sequence[Outcome], metric: str) -> list[Outcome]:
-    """Return the outcomes with an answer that the metric applies to, each answer once; "" means any metric."""
+    """Return the distinct answers to which the metric applies; "" means any metric."""
     distinct: dict[tuple[str, str, str], Outcome] = {}
     for outcome in outcomes:
         score = outcome.scores.get(metric)
@@ -48,7 +48,7 @@ def rows_of(
     metric: str,
     instructions: Callable[[Sample], str],
 ) -> list[Row]:
-    """Return the rows of a sheet, in an order that only the seed decides.
+    """Return the rows of a sheet, in random order.
 
     The sample takes a share of each topic x task, see `stratified`. A row contains no score and no judge's verdict.
 
@@ -56,7 +56,7 @@ def rows_of(
         answers: the answers to choose from.
         instances: the instances of the results.json.
         n: size of the sample.
-        seed: decides the sample and its order.
+        seed: decides the sample and its order; the same seed gives the same sheet.
         metric: the metric to label, or "".
         instructions: returns the instructions for a person to label a sample.
 
@@ -64,14 +64,14 @@ def rows_of(
         SettingError: the results contain no texts.
     """
     samples = [sample_of(outcome, instances) for outcome in answers]
-    chosen = stratified([sample.case for sample in samples], n, seed)
-    order = sorted(chosen, key=lambda at: digest(seed, "order", answers[at].nodeid))
-    return [_row(answers[at], samples[at], metric, instructions(samples[at])) for at in order]
+    sample_indexes = stratified([sample.case for sample in samples], n, seed)
+    order = sorted(sample_indexes, key=lambda index: digest(seed, "order", answers[index].nodeid))
+    return [_row(answers[index], samples[index], metric, instructions(samples[index])) for index in order]
 
 
 def _row(outcome: Outcome, sample: Sample, metric: str, instructions: str) -> Row:
     instance = sample.case.instance
-    shown: Sequence[Any] = sample.case.supplied or tuple(sample.answer.ranking or ())
+    passages: Sequence[Any] = sample.case.supplied or tuple(sample.answer.ranking or ())
     texts = {
         "id": outcome.case_id,
         "system": outcome.system,
@@ -79,11 +79,11 @@ def _row(outcome: Outcome, sample: Sample, metric: str, instructions: str) -> Ro
         "question": instance.question,
         "history": "\n".join(f"{turn.question}\n{turn.answer}" for turn in instance.history),
         "gold": "\n".join(" | ".join(slot) for slot in instance.gold),
-        "passages": "\n\n".join("\n".join(filter(None, (each.title, each.text))) for each in shown),
+        "passages": "\n\n".join("\n".join(filter(None, (each.title, each.text))) for each in passages),
         "answer": sample.answer.text,
         "instructions": instructions,
         "facets": json.dumps(
-            {name: value for name, value in sorted(outcome.facets.items()) if name not in UNLABELLED},
+            {name: value for name, value in sorted(outcome.facets.items()) if name not in PLUGIN_FACETS},
             ensure_ascii=False,
         ),
     }

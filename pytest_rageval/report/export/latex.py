@@ -13,7 +13,7 @@ from pytest_rageval.report.text.tables import INDENT, MOST
 __all__ = ["matrices_latex", "tables_latex"]
 
 GUARD = "\ue001"
-"""Printed as ``{}`` at the start of a row; LaTeX would read ``[`` or ``*`` there as an option of the line break."""
+"""Replaced by ``{}`` at the start of a row, where LaTeX would read ``[`` or ``*`` as an option of the line break."""
 
 
 def matrices_latex(matrices: Iterable[Matrix]) -> str:

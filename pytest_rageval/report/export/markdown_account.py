@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from itertools import chain, zip_longest
 
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.report.export.markdown_text import LONGEST, Part, code, plain
-from pytest_rageval.report.run.account import account_of, covered
+from pytest_rageval.report.export.markdown_text import MAX_TEXT, MarkdownTable, code, plain
+from pytest_rageval.report.run.account import account_of, covered_testbeds
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["answer_parts", "cause_lines", "finding_parts", "rerun_line", "verdict_line"]
+__all__ = ["answer_tables", "cause_lines", "finding_tables", "rerun_line", "verdict_line"]
 
 CAUSES = 3
 """Maximum of causes that are listed at the top."""
@@ -46,7 +46,7 @@ def cause_lines(run: Run) -> Iterator[str]:
         yield f"- {counted(len(causes) - CAUSES, 'more cause')}"
 
 
-def finding_parts(run: Run) -> Iterator[Part]:
+def finding_tables(run: Run) -> Iterator[MarkdownTable]:
     """Yield a table of the account's sentences that the list at the top leaves out."""
     account = account_of(run)
     top_causes = account.causes[:CAUSES]
@@ -57,10 +57,10 @@ def finding_parts(run: Run) -> Iterator[Part]:
     ]
     if sentences:
         rows = [[plain(sentence, SENTENCE)] for sentence in sentences]
-        yield Part(f"More findings ({len(rows)})", [["finding"], *rows], folded=True, numbers=range(0))
+        yield MarkdownTable(f"More findings ({len(rows)})", [["finding"], *rows], folded=True, numbers=range(0))
 
 
-def answer_parts(run: Run) -> Iterator[Part]:
+def answer_tables(run: Run) -> Iterator[MarkdownTable]:
     """Yield the worst answers of the causes, of different causes first; nothing if reports contain no texts."""
     for outcome in _worst(run)[:ANSWERS] if run.texts else ():
         stored = run.instances.get(outcome.case_id) or {}
@@ -74,7 +74,7 @@ def answer_parts(run: Run) -> Iterator[Part]:
         }
         rows = [[what, plain(" ".join(text.split()))] for what, text in texts.items() if text is not None]
         title = f"{outcome.case_id}: {' '.join(question.split())}"
-        yield Part(title, [["case", code(outcome.nodeid)], *rows], folded=True, numbers=range(0))
+        yield MarkdownTable(title, [["case", code(outcome.nodeid)], *rows], folded=True, numbers=range(0))
 
 
 def _worst(run: Run) -> list[Outcome]:
@@ -99,8 +99,8 @@ def rerun_line(run: Run) -> str:
     if account.state != "failed":
         return ""
     failed = [gate for gate in run.gates if gate.result.status == "failed"]
-    testbeds = dict.fromkeys(chain.from_iterable(covered(run, gate) for gate in failed))
+    testbeds = dict.fromkeys(chain.from_iterable(covered_testbeds(run, gate) for gate in failed))
     names = run.outcomes.keys() & {name for each in account.causes for name in each.cases}
     testbeds = testbeds or dict.fromkeys(sorted({run.outcomes[name].testbed for name in names}))
     command = shlex.join(["pytest", *testbeds])
-    return f"rerun: {code(command if len(testbeds) <= TESTBEDS and len(command) <= LONGEST else 'pytest')}"
+    return f"rerun: {code(command if len(testbeds) <= TESTBEDS and len(command) <= MAX_TEXT else 'pytest')}"

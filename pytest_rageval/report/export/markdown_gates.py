@@ -1,4 +1,4 @@
-"""Write the gates of a run as Markdown tables: failed and inconclusive ones visible, the others folded."""
+"""Write gates as Markdown tables: failed and inconclusive gates open, the others folded."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.model.facets import place_text
-from pytest_rageval.report.export.markdown_text import Part, Row, code, plain
+from pytest_rageval.report.export.markdown_text import MarkdownTable, Row, code, plain
 from pytest_rageval.report.run.gate_results import reason_of
 from pytest_rageval.report.run.gate_values import reason_without_values, values_of_result
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.gates import cells_text, n_text, unscored_text
 from pytest_rageval.report.text.lines import interval, number
 
-__all__ = ["gate_parts", "worst_parts"]
+__all__ = ["gate_tables", "worst_case_tables"]
 
-OPEN_ROWS = 30
-"""Maximum of failed or inconclusive gates that are shown unfolded."""
+MAX_OPEN_GATES = 30
+"""Maximum number of failed and inconclusive gates in the open table."""
 
 _SIGNS = {"passed": "✅", "failed": "❌", "skipped": "➖"}
 
 
-def gate_parts(run: Run) -> Iterator[Part]:
-    """Yield the failed and inconclusive gates, then the others, folded."""
+def gate_tables(run: Run) -> Iterator[MarkdownTable]:
+    """Yield a table of the failed and inconclusive gates, then a folded one of the others."""
     gates = sorted((g.result for g in run.gates), key=lambda gate: (gate.status != "failed", not gate.undecided))
     if not gates:
         return
@@ -31,47 +31,47 @@ def gate_parts(run: Run) -> Iterator[Part]:
     numbers = range(3, 7 if compares else 6)
     failed = sum(gate.status == "failed" for gate in gates)
     inconclusive = sum(gate.status != "failed" and bool(gate.undecided) for gate in gates)
-    shown = min(failed + inconclusive, OPEN_ROWS)
-    if shown:
-        what = [f"{n} {state}" for n, state in ((failed, "failed"), (inconclusive, "inconclusive")) if n]
-        rows = list(_rows(gates[:shown], compares=compares, texts=run.texts))
-        yield Part(f"Gates: {', '.join(what)}", rows, folded=False, numbers=numbers)
-    if gates[shown:]:
-        counts = Counter("inconclusive" if gate.undecided else gate.status for gate in gates[shown:])
+    n_open = min(failed + inconclusive, MAX_OPEN_GATES)
+    if n_open:
+        counts_by_state = [f"{n} {state}" for n, state in ((failed, "failed"), (inconclusive, "inconclusive")) if n]
+        rows = list(_rows(gates[:n_open], compares=compares, texts=run.texts))
+        yield MarkdownTable(f"Gates: {', '.join(counts_by_state)}", rows, folded=False, numbers=numbers)
+    if gates[n_open:]:
+        counts = Counter("inconclusive" if gate.undecided else gate.status for gate in gates[n_open:])
         title = f"Gates: {', '.join(f'{n} {state}' for state, n in counts.items())}"
-        rows = list(_rows(gates[shown:], compares=compares, texts=run.texts))
-        yield Part(title, rows, folded=True, numbers=numbers)
+        rows = list(_rows(gates[n_open:], compares=compares, texts=run.texts))
+        yield MarkdownTable(title, rows, folded=True, numbers=numbers)
 
 
-def worst_parts(run: Run) -> Iterator[Part]:
-    """Yield the worst cases of failed gates."""
+def worst_case_tables(run: Run) -> Iterator[MarkdownTable]:
+    """Yield a table of the worst cases of failed gates."""
     worst = [[code(str(g.result.gate)), code(name), number(value)] for g in run.gates for name, value in g.result.worst]
     if worst:
         rows = [["gate", "case", "value"], *worst]
-        yield Part(f"Worst cases of gates that failed ({len(worst)})", rows, folded=True, numbers=range(2, 3))
+        yield MarkdownTable(f"Worst cases of gates that failed ({len(worst)})", rows, folded=True, numbers=range(2, 3))
 
 
 def _rows(gates: Sequence[GateResult], *, compares: bool, texts: bool) -> Iterator[Row]:
     yield ["", "gate", "of", *(["was", "now"] if compares else ["value"]), "n", "95 %", "why"]
     for gate in gates:
         values, n_cases = values_of_result(gate)
-        is_part = n_cases != gate.n  # the interval is over all
+        is_part = n_cases != gate.n  # the interval is over all cases, not over the compared ones
         n = str(n_cases) if is_part else n_text(gate).removeprefix("n ")
-        facts = [*([values.was] if compares else ()), values.now, n, "" if is_part else interval(gate.ci95)]
+        figures = [*([values.was] if compares else ()), values.now, n, "" if is_part else interval(gate.ci95)]
         sign = "⚠️" if gate.undecided else _SIGNS[gate.status]
-        why = "; ".join(_why(gate, texts=texts))
-        yield [sign, code(str(gate.gate)), code(gate.scope), *map(plain, facts), plain(why)]
+        reasons = "; ".join(_reasons(gate, texts=texts))
+        yield [sign, code(str(gate.gate)), code(gate.scope), *map(plain, figures), plain(reasons)]
 
 
-def _against(gate: GateResult) -> Iterator[str]:
-    """Yield how a gate that holds differs from the baseline."""
-    found = None if gate.regression is None else gate.regression.test
-    if gate.regression is not None and found is not None and found.delta is not None and not gate.not_comparable:
-        yield f"{round(found.delta, 2) + 0.0:+.2f} {interval(found.ci95)}"
+def _difference_text(gate: GateResult) -> Iterator[str]:
+    """Yield the difference from the baseline with its interval, if a gate has one."""
+    paired = None if gate.regression is None else gate.regression.test
+    if gate.regression is not None and paired is not None and paired.delta is not None and not gate.not_comparable:
+        yield f"{round(paired.delta, 2) + 0.0:+.2f} {interval(paired.ci95)}"
 
 
-def _why(gate: GateResult, *, texts: bool) -> Iterator[str]:
-    """Yield why a gate did not pass, what it could not score, and which of its cells fail or are lowest."""
+def _reasons(gate: GateResult, *, texts: bool) -> Iterator[str]:
+    """Yield why a gate did not pass, its unscored answers, and its failed cells or its worst cell."""
     reason = reason_of(gate, texts=texts) or ""
     if gate.unscored and "unscored" not in reason:
         yield unscored_text(gate.unscored)
@@ -81,7 +81,7 @@ def _why(gate: GateResult, *, texts: bool) -> Iterator[str]:
         if gate.status == "failed" and len(gate.cells) > 1:
             yield cells_text(gate)
         return
-    yield from _against(gate)
+    yield from _difference_text(gate)
     if gate.undecided:
         yield "inconclusive: too few cases to decide"
     if gate.cells:

@@ -1,4 +1,4 @@
-"""The outcomes of a run as a table: one row per case, system and setting; as Parquet."""
+"""Convert outcomes to a table, one row per case, system and setting; write it as Parquet."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Column", "OutcomeTable", "outcome_table", "write_parquet"]
 Value = str | float | None
 Kind = Literal["text", "float", "int"]
 
-_PLAIN = ("nodeid", "case_id", "testbed", "system", "status", "error_type", "error")
-_WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
-_NUMBER = re.compile(rf"({_WHOLE.pattern})(\.\d{{1,15}})?", re.ASCII)
+_CASE_COLUMNS = ("nodeid", "case_id", "testbed", "system", "status", "error_type", "error")
+_INTEGER = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
+_NUMBER = re.compile(rf"({_INTEGER.pattern})(\.\d{{1,15}})?", re.ASCII)
 """Numbers in canonical form only: 007 is a name."""
 
 _USAGE: Mapping[str, Kind] = {
@@ -38,7 +38,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeTable:
-    """Columns and rows; None means unknown or not applicable, for example an unscored metric."""
+    """Columns and rows; None is an unknown value or one that does not apply, such as an unscored metric."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
@@ -47,16 +47,16 @@ class OutcomeTable:
 def outcome_table(outcomes: Sequence[Mapping[str, Any]]) -> OutcomeTable:
     """Return the outcomes of a results.json as a table, in their order.
 
-    The columns are those of the case, ``facet.NAME`` (numbers if all its values are), ``score.METRIC``,
-    ``reason.METRIC`` (why there is no value; only for metrics that lack one somewhere), ``usage.NAME`` and ``answer``,
-    unless texts were left out.
+    The columns are those of the case, then ``facet.NAME`` (numbers if all values of the facet are numbers),
+    ``score.METRIC``, ``reason.METRIC`` (why a value is missing; only for metrics with a missing value),
+    ``usage.NAME`` and ``answer`` (only if the results have texts).
     """
-    facets = _names(outcome["facets"] for outcome in outcomes)
-    metrics = _names(outcome["scores"] for outcome in outcomes)
-    lacking = {name for outcome in outcomes for name, score in outcome["scores"].items() if "reason" in score}
-    reasons = [name for name in metrics if name in lacking]
+    facets = _distinct_keys(outcome["facets"] for outcome in outcomes)
+    metrics = _distinct_keys(outcome["scores"] for outcome in outcomes)
+    with_reasons = {name for outcome in outcomes for name, score in outcome["scores"].items() if "reason" in score}
+    reasons = [name for name in metrics if name in with_reasons]
     texts = any(outcome["answer"] is not None and outcome["answer"]["text"] is not None for outcome in outcomes)
-    columns = [Column(name, "text") for name in _PLAIN]
+    columns = [Column(name, "text") for name in _CASE_COLUMNS]
     kinds = {name: _kind({each["facets"][name] for each in outcomes if name in each["facets"]}) for name in facets}
     columns += [Column(f"facet.{name}", kind) for name, kind in kinds.items()]
     columns += [Column(f"score.{name}", "float") for name in metrics]
@@ -98,7 +98,7 @@ def _row(
 ) -> Iterator[Value]:
     answer = outcome["answer"] or {}
     usage, scores = answer.get("usage") or {}, outcome["scores"]
-    yield from (outcome[name] for name in _PLAIN)
+    yield from (outcome[name] for name in _CASE_COLUMNS)
     for name, kind in facets.items():
         value = outcome["facets"].get(name)
         yield value if value is None or kind == "text" else (int if kind == "int" else float)(value)
@@ -112,13 +112,13 @@ def _row(
 def _kind(values: Iterable[str]) -> Kind:
     """Return the narrowest type that round-trips every value."""
     distinct = set(values)
-    if all(_WHOLE.fullmatch(value) and str(int(value)) == value for value in distinct):
+    if all(_INTEGER.fullmatch(value) and str(int(value)) == value for value in distinct):
         return "int"
     if not all(_NUMBER.fullmatch(value) and value in (str(float(value)), f"{float(value):.0f}") for value in distinct):
         return "text"
     return "float" if len({float(value) for value in distinct}) == len(distinct) else "text"
 
 
-def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
+def _distinct_keys(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the keys of all mappings, in order of first appearance."""
     return list(dict.fromkeys(name for mapping in mappings for name in mapping))

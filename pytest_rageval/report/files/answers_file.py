@@ -1,4 +1,4 @@
-"""The answers of the baseline's run, compressed, next to the baseline: one line of JSON for each answer."""
+"""Read and write the answers of the baseline's run: gzipped JSON Lines next to the baseline."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def write_answers(path: Path, answers: Iterable[StoredAnswer]) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
-        whole_files(path) as (part,),
-        part.open("wb") as stream,
-        GzipFile("", "wb", compresslevel=9, fileobj=stream, mtime=0) as packed,
-        TextIOWrapper(packed, encoding="utf-8", errors="backslashreplace", newline="\n") as lines,
+        whole_files(path) as (temporary,),
+        temporary.open("wb") as stream,
+        GzipFile("", "wb", compresslevel=9, fileobj=stream, mtime=0) as compressed,
+        TextIOWrapper(compressed, encoding="utf-8", errors="backslashreplace", newline="\n") as lines,
     ):
         lines.writelines(f"{_encode(encoder(StoredAnswer)(each))}\n" for each in answers)
 
@@ -45,25 +45,25 @@ def read_answers(path: Path) -> list[StoredAnswer]:
     """Read the answers that `write_answers` wrote.
 
     Raises:
-        DataError: the file is malformed; with the line if it is known.
+        DataError: the file is malformed; the message has the line if it is known.
         SettingError: the file cannot be read.
     """
-    again = "write it anew with --rag-update-baseline"
+    advice = "write it anew with --rag-update-baseline"
     answers: list[StoredAnswer] = []
     try:
-        with GzipFile(regular(path), "rb") as packed:
-            for line in packed:
-                answers.append(_answer(line))  # noqa: PERF401 - its length is the number of the malformed line
+        with GzipFile(regular(path), "rb") as compressed:
+            for line in compressed:
+                answers.append(_answer(line))  # noqa: PERF401 - an error needs its length, to report the line
     except (EOFError, zlib.error) as error:
-        raise DataError(str(path), f"this is no whole gzip file; {again}", code="RAG211") from error
+        raise DataError(str(path), f"truncated or malformed gzip file; {advice}", code="RAG211") from error
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
         problem = "is missing" if missing else f"cannot be read: {error.strerror or error}"
-        raise SettingError(f"the baseline's answers {path} {problem}; {again}", code="RAG211") from error
+        raise SettingError(f"the baseline's answers {path} {problem}; {advice}", code="RAG211") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         where = f"{path}:{len(answers) + 1}"
         raise DataError(
-            where, f"this is no answer ({type(error).__name__}: {error}); {again}", code="RAG211"
+            where, f"malformed answer ({type(error).__name__}: {error}); {advice}", code="RAG211"
         ) from error
     return answers
 

@@ -1,4 +1,4 @@
-"""The committed baseline: measures as JSON, one line per case for readable diffs."""
+"""Read and write the committed baseline: JSON with one line per case, for readable diffs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = [
 BASELINE_SCHEMA = 2
 
 READABLE = (1, BASELINE_SCHEMA)
-"""Readable versions. Schema 1 has no digests of judged passages."""
+"""Schema versions that can be read. Schema 1 has no digests of judged passages."""
 
 _KEY = re.compile(r'^\s*\{?\s*"(schema|outcomes)"\s*:', re.MULTILINE)
-"""Top-level keys of a baseline: only they begin a line, because each case is one line."""
+"""Top-level keys ``schema`` and ``outcomes``; a nested key never begins a line, because each case is one line."""
 
-_line = partial(json.dumps, ensure_ascii=False, allow_nan=False)
+_to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 
 
 def write_baseline(path: Path, snapshot: Snapshot) -> None:
@@ -46,7 +46,7 @@ def write_baseline(path: Path, snapshot: Snapshot) -> None:
         OSError: the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
+    with whole_files(path) as (temporary,), temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_lines(snapshot_to_plain(snapshot)))
 
 
@@ -54,7 +54,7 @@ def read_baseline(path: Path) -> Snapshot:
     """Read a baseline.
 
     Raises:
-        DataError: the file is not a baseline, or of another version; with the line if it is known.
+        DataError: the file is not a baseline, or has another version; the message has the line if it is known.
         SettingError: the file cannot be read.
     """
     try:
@@ -63,46 +63,44 @@ def read_baseline(path: Path) -> Snapshot:
         raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}", code="RAG211") from error
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"a baseline is UTF-8 text, and byte {error.start} is not", code="RAG211") from error
-    again = "resolve the conflict or write it anew with --rag-update-baseline"
+    advice = "resolve the conflict or write it anew with --rag-update-baseline"
     try:
         plain = parse_json(text)
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise DataError(
-            f"{path}:{line}", f"this is no JSON ({getattr(error, 'msg', error)}); {again}", code="RAG211"
+            f"{path}:{line}", f"invalid JSON ({getattr(error, 'msg', error)}); {advice}", code="RAG211"
         ) from error
     if isinstance(plain, dict) and "outcomes" in plain:
         raise DataError(
             str(path),
-            "this is a results.json and no baseline; name another file, or compare with rageval",
+            "this is a results.json, not a baseline; name another file, or compare with rageval",
             code="RAG211",
         )
     version = plain.get("schema") if isinstance(plain, dict) else None
     if version not in READABLE:
-        expected = f"wanted {' or '.join(map(str, READABLE))}; write it anew with --rag-update-baseline"
+        expected = f"expected {' or '.join(map(str, READABLE))}; write it anew with --rag-update-baseline"
         raise DataError(str(path), f"the baseline's schema is {short_repr(version)}, {expected}", code="RAG211")
     try:
         return snapshot_of(plain, path.name)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        why = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise DataError(str(path), f"this is no baseline ({why}); {again}", code="RAG211") from error
+        cause = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise DataError(str(path), f"malformed baseline ({cause}); {advice}", code="RAG211") from error
 
 
 def refuse_to_replace(path: Path) -> None:
-    """Raise `SettingError` if a file is something other than a baseline, and must not be overwritten.
+    """Raise `SettingError` if a file is not a baseline, so that it is not overwritten.
 
-    A broken baseline, for example with conflict markers, may be written anew.
+    A malformed baseline, for example with conflict markers, may be overwritten.
     """
     try:
         text = regular(path).read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}", code="RAG211") from error
     keys = set(_KEY.findall(text))
-    broken = text.startswith("<<<<<<<") or not text.strip()
-    if not broken and ("schema" not in keys or "outcomes" in keys):
-        raise SettingError(
-            f"{path} holds something else than a baseline, which is not overwritten; name another file", code="RAG211"
-        )
+    is_malformed = text.startswith("<<<<<<<") or not text.strip()
+    if not is_malformed and ("schema" not in keys or "outcomes" in keys):
+        raise SettingError(f"{path} is not a baseline, so it is not overwritten; name another file", code="RAG211")
 
 
 def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
@@ -117,7 +115,7 @@ def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
             nodeid: encoder(MeasuredTestbed)(testbed) for nodeid, testbed in sorted(snapshot.testbeds.items())
         },
         **({} if snapshot.passages is None else {"passages": dict(sorted(snapshot.passages.items()))}),
-        "cases": [_plain(case) for case in snapshot.cases],
+        "cases": [_encode_case(case) for case in snapshot.cases],
     }
 
 
@@ -127,15 +125,15 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
     Raises:
         AttributeError, KeyError, OverflowError, TypeError, ValueError: ``plain`` has another shape.
     """
-    measured = plain["cases"]
+    encoded_cases = plain["cases"]
     testbeds = {nodeid: decoder(MeasuredTestbed)(each) for nodeid, each in plain["testbeds"].items()}
-    cases = tuple(_measured(each, testbeds) for each in measured)
+    cases = tuple(_decode_case(each, testbeds) for each in encoded_cases)
     duplicate = next((case for case, n in Counter(case.key for case in cases).items() if n > 1), None)
     if duplicate is not None:
-        raise ValueError(f"the case {duplicate[1]!r} of {duplicate[0]} stands twice in it")
+        raise ValueError(f"duplicate case {duplicate[1]!r} of {duplicate[0]}")
     texts = (plain["run"]["id"], plain["run"]["started"], plain["fingerprint"], *plain["versions"].values())
     if not all(isinstance(text, str) for text in texts):
-        raise ValueError("its head holds something else than texts")
+        raise ValueError("the run, its start, fingerprint and versions must be texts")
     return Snapshot(
         run=plain["run"]["id"],
         started=plain["run"]["started"],
@@ -145,27 +143,27 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
         testbeds=testbeds,
         cases=cases,
         path=path,
-        passages=_passages(plain.get("passages")),
+        passages=_decode_passages(plain.get("passages")),
     )
 
 
 def _lines(plain: Mapping[str, Any]) -> Iterator[str]:
     """Yield the file's text: one line for each case, metric, testbed and judged passage."""
-    mark = "{\n"
+    opening = "{\n"
     for key, value in plain.items():
-        yield f"{mark}{_line(key)}: "
+        yield f"{opening}{_to_json(key)}: "
         if key in ("metrics", "testbeds", "passages") and value:
-            yield "{\n" + ",\n".join(f" {_line(name)}: {_line(each)}" for name, each in value.items()) + "\n}"
+            yield "{\n" + ",\n".join(f" {_to_json(name)}: {_to_json(each)}" for name, each in value.items()) + "\n}"
         elif key == "cases" and value:
-            yield "[\n" + ",\n".join(map(_line, value)) + "\n]"
+            yield "[\n" + ",\n".join(map(_to_json, value)) + "\n]"
         else:
-            yield _line(value)
-        mark = ",\n"
+            yield _to_json(value)
+        opening = ",\n"
     yield "\n}\n"
 
 
-def _plain(case: Measured) -> dict[str, Any]:
-    """Return a case with its scores and facets sorted, so that the same measures give the same bytes."""
+def _encode_case(case: Measured) -> dict[str, Any]:
+    """Encode a case with sorted scores and facets, so that the same measures give the same bytes."""
     return encoder(Measured)(replace(case, scores=_sorted(case.scores), facets=_sorted(case.facets)))
 
 
@@ -173,15 +171,15 @@ def _sorted(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in sorted(values)}
 
 
-def _passages(plain: Any) -> dict[str, str] | None:
+def _decode_passages(plain: Any) -> dict[str, str] | None:
     if plain is None:
         return None
     if not isinstance(plain, dict) or not all(isinstance(digest, str) for digest in plain.values()):
-        raise ValueError("passages are no object of ids and digests")
+        raise ValueError("passages must be an object of ids and digests")
     return plain
 
 
-def _measured(plain: Mapping[str, Any], testbeds: Mapping[str, MeasuredTestbed]) -> Measured:
+def _decode_case(plain: Mapping[str, Any], testbeds: Mapping[str, MeasuredTestbed]) -> Measured:
     case: Measured = decoder(Measured)(plain)
     case = replace(case, facets=facets_of_case(case.facets))
     if not all(0 <= value <= 1 for value in case.scores.values()):

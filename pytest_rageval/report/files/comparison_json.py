@@ -9,7 +9,7 @@ from pytest_rageval.analysis.baseline.comparison import Comparison, MetricCompar
 from pytest_rageval.analysis.baseline.regression import Regression
 from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.report.files.baseline_file import snapshot_to_plain
-from pytest_rageval.report.run.cell_json import encode_units, pair_of
+from pytest_rageval.report.run.cell_json import encode_interval, encode_units
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
@@ -18,17 +18,17 @@ __all__ = ["comparison_to_plain", "encode_comparison", "encode_regression"]
 
 def encode_comparison(run: Run, choice: MatrixChoice) -> list[tuple[str, Any]]:
     """Return the keys ``baseline`` and ``comparison`` of results.json with their values; empty without a baseline."""
-    earlier = run.narrowed_baseline()
-    if earlier is None:
+    baseline = run.narrowed_baseline()
+    if baseline is None:
         return []
-    earlier = replace(earlier, passages=None)  # digests are only compared at collection
+    baseline = replace(baseline, passages=None)  # pytest compares the digests when it collects
     comparison = run.comparison(choice)
     encoded = [] if comparison is None else [("comparison", comparison_to_plain(comparison))]
-    return [("baseline", snapshot_to_plain(earlier) | {"path": earlier.path}), *encoded]
+    return [("baseline", snapshot_to_plain(baseline) | {"path": baseline.path}), *encoded]
 
 
 def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as builtins; the schema of results.json describes the shape."""
+    """Encode a comparison; the schema of results.json describes its shape."""
     pairing = comparison.pairing
     return {
         "baseline": _run_head(comparison.before) | {"same_fingerprint": comparison.same_fingerprint},
@@ -42,12 +42,12 @@ def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
             "answers_changed": comparison.answers_changed,
             **({"unscored": unscored} if (unscored := comparison.unscored) else {}),
         },
-        "comparisons": [_compared(each) for each in comparison.results],
+        "comparisons": [_encode_compared(each) for each in comparison.results],
     }
 
 
 def encode_regression(regression: Regression | None) -> dict[str, Any]:
-    """Return how a gate, or a cell of it, compares with the baseline; nulls for a gate without a baseline."""
+    """Encode how a gate or one of its cells compares with the baseline; nulls for a gate without a baseline."""
     if regression is None:
         return {"baseline": None, "p_value": None, "verdict": None}
     paired = regression.test
@@ -56,7 +56,7 @@ def encode_regression(regression: Regression | None) -> dict[str, Any]:
         "p_value": regression.p_value,
         "verdict": regression.verdict,
         "delta": paired.delta,
-        "delta_ci95": pair_of(paired.ci95),
+        "delta_ci95": encode_interval(paired.ci95),
         "n_pairs": paired.n_pairs,
         "least_drop": paired.least_drop,
     }
@@ -66,7 +66,7 @@ def _run_head(snapshot: Snapshot) -> dict[str, Any]:
     return {"path": snapshot.path, "run": snapshot.run, "started": snapshot.started}
 
 
-def _compared(each: MetricComparison) -> dict[str, Any]:
+def _encode_compared(each: MetricComparison) -> dict[str, Any]:
     paired = each.test
     return {
         "testbed": each.testbed,
@@ -79,7 +79,7 @@ def _compared(each: MetricComparison) -> dict[str, Any]:
         "baseline": paired.baseline,
         "value": paired.value,
         "delta": paired.delta,
-        "ci95": pair_of(paired.ci95),
+        "ci95": encode_interval(paired.ci95),
         "p_value": paired.p_value,
         "p_holm": each.p_holm,
         "least_drop": paired.least_drop,

@@ -1,4 +1,4 @@
-"""The shape of the figures in results.json: gates and matrices; see `results_shape`."""
+"""Describe the shape of gates and matrices in results.json; see `results_shape`."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ class StoredGate(_Gate, _Regression, total=False):
     """The result of a gate.
 
     Attributes:
-        n_cases: number of cases behind n; only if cases were repeated
+        n_cases: number of cases, if n also counts their repeats; else absent
         n_units: number of independent units of the cases; only if smaller than the number of cases
         unit: the facet that joins cases to units, or unit for several facets
-        p_value: one-sided p of a drop, adjusted for all comparisons decided together
-        delta: value - baseline, over the pairs; only for baseline gates
-        least_drop: the smallest detectable drop: found with 80 % power
+        p_value: one-sided p-value of a drop, adjusted for all comparisons decided together
+        delta: value - baseline, over the cases of both runs; only for baseline gates
+        least_drop: smallest detectable drop, with 80 % power
         cells: every cell of a facet=* gate
         labels: the labels that corrected the value; only for people:METRIC
-        unscored: reason -> number of answers without a value, without "not_applicable"; absent if there are none
+        unscored: reason -> number of answers without a value; absent if there are none; "not_applicable" is left out
     """
 
     labels: LabelsUsed
@@ -124,12 +124,12 @@ class StoredMatrix(_Matrix, total=False):
     """A metric over two facets.
 
     Attributes:
-        system: empty if there is only one
+        system: name of the system; empty if there is only one
         minus: for a difference, the system whose values are subtracted
-        row_margin: micro: over all cases of the row
-        col_margin: micro: over all cases of the column
+        row_margin: micro average over all cases of each row
+        col_margin: micro average over all cases of each column
         row_macro: mean of the cells' means, each cell counted once; null if a cell is missing or has no mean
-        row_groups: groups of rows whose facet, such as topic, has a parent facet, topic_1; else absent
+        row_groups: groups of rows, if the row facet, such as topic, has a parent facet, topic_1; else absent
     """
 
     minus: str
@@ -141,7 +141,7 @@ class RowGroups(TypedDict):
 
     Attributes:
         facet: the parent facet
-        groups: in the order of the rows, which are sorted by group
+        groups: the groups, in the order of the rows, which are sorted by group
     """
 
     facet: str
@@ -152,8 +152,8 @@ class RowGroup(TypedDict):
     """Neighbouring rows with the same value of the parent facet.
 
     Attributes:
-        name: - for rows without a group
-        cells: micro: over all cases of the group in each column
+        name: value of the parent facet; - for rows without one
+        cells: micro average over all cases of the group in each column
     """
 
     name: str

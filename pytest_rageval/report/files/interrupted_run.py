@@ -1,4 +1,4 @@
-"""Read an unfinished run from its folder, to resume it in another run."""
+"""Read an unfinished run from its folder, so that a later run can resume it."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any
 
 from pytest_rageval.folders import regular
 from pytest_rageval.model.stored_json import parse_json
-from pytest_rageval.report.files.journals import journal_paths, open_cases
-from pytest_rageval.report.files.paid_answers import Paid, paid_of, paid_since
+from pytest_rageval.report.files.journals import cases_in_flight, journal_paths
+from pytest_rageval.report.files.paid_calls import PaidCalls, join_paid, paid_by_run
 from pytest_rageval.report.files.pruning import is_active
 from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES
 from pytest_rageval.report.files.run_names import stored_runs
 from pytest_rageval.report.run.plan import DIGEST
 
-__all__ = ["Head", "Stopped", "mismatch", "newest_unfinished", "read_head", "stopped_run"]
+__all__ = ["Head", "InterruptedRun", "mismatch", "newest_unfinished", "read_head", "read_interrupted_run"]
 
 _DIFFER = {"data": "its data differ", "settings": "its settings differ", "systems": "its system differs"}
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a run records before its first case.
+    """The content of run.json, which a run writes before its first case.
 
     Attributes:
-        identity: "data", "settings", "systems", "versions", "files" or "recordings" -> name -> value or digest that
-            decides scores.
+        identity: what decides scores: "data", "settings", "systems", "versions", "files" or "recordings" -> name ->
+            value or digest.
         cases: node ids of all cases of the run, including those of the resumed run.
         resumed: the name of the resumed run, or "".
         left: number of unfinished cases; None until the run ends.
-        shard: which share of a session's cases it runs, as ``2/3``, or "".
+        shard: the share of the session's cases that it runs, as ``2/3``; "" for all cases.
         errors: number of cases that ended in an error.
     """
 
@@ -49,19 +49,19 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
-    """What can be taken over from a run and from the runs that it resumed.
+class InterruptedRun:
+    """The cases and answers of a run, and of the runs that it resumed, that a later run can take over.
 
     Attributes:
         run: its name.
-        identity: as in `Head`.
+        identity: the same as in `Head`.
         cases: node ids of all cases of the run.
-        ended: node id -> how the case ended, with its outcome under "outcome".
-        instances: case id -> the instance as results.json has it.
-        unread: number of malformed lines, except a last line that was cut short.
-        outcomes: node id -> the last outcome of each case that ended or is an error.
-        paid: calls that were paid for and belong to none of these cases.
-        in_flight: node ids of the cases that were in flight if the process was killed.
+        ended: node id -> the line about the end of the case, with its outcome under "outcome".
+        instances: case id -> the instance, encoded like in results.json.
+        unread: number of malformed lines; a last line that was cut short does not count.
+        outcomes: node id -> the last outcome of each case that ended or is in error.
+        paid: paid calls that belong to none of these cases.
+        in_flight: node ids of the cases that ran when the process was killed.
     """
 
     run: str
@@ -71,12 +71,12 @@ class Stopped:
     instances: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     unread: int = 0
     outcomes: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    paid: Paid = field(default_factory=Paid)
+    paid: PaidCalls = field(default_factory=PaidCalls)
     in_flight: tuple[str, ...] = ()
 
 
 def read_head(folder: Path) -> Head | None:
-    """Return the head of a run; None if it ended before its first case, or if another version wrote it."""
+    """Read run.json; return None if the run ended before its first case or another version wrote the file."""
     try:
         plain = parse_json(regular(folder / HEAD).read_bytes())
     except (OSError, ValueError):
@@ -99,9 +99,13 @@ def read_head(folder: Path) -> Head | None:
 def newest_unfinished(runs: Path, shard: str = "") -> Path | None:
     """Return the folder of the newest run that has unfinished cases or ended with errors.
 
-    Runs that are still active and runs that a later run resumed are skipped. If a shard is given, as ``2/3``, runs of
-    other shards are skipped too: this shard cannot use their cases, and their own shard may still resume them.
-    A run with errors does not count if later runs ended all its cases without an error.
+    It skips active runs, and runs that a later run resumed. It also skips a run with errors if later runs ended all
+    its cases without an error.
+
+    Args:
+        runs: the folder of all runs.
+        shard: the shard that wants to resume a run, as ``2/3``; runs of other shards are skipped because only their
+            own shard can use their cases. "" for a run of all cases.
     """
     resumed: set[str] = set()
     clean_cases: set[str] = set()
@@ -119,12 +123,12 @@ def newest_unfinished(runs: Path, shard: str = "") -> Path | None:
     return None
 
 
-def stopped_run(folder: Path) -> Stopped:
-    """Return what can be taken over from a run, including runs that it resumed."""
+def read_interrupted_run(folder: Path) -> InterruptedRun:
+    """Read what a later run can take over from a run and from the runs that it resumed."""
     head = read_head(folder)
     if head is None:
-        return Stopped(folder.name)
-    earlier = stopped_run(folder.parent / head.resumed) if head.resumed else Stopped("")
+        return InterruptedRun(folder.name)
+    earlier = read_interrupted_run(folder.parent / head.resumed) if head.resumed else InterruptedRun("")
     ended, instances = dict(earlier.ended), dict(earlier.instances)
     outcomes = list(_lines(folder / OUTCOMES))
     unread = earlier.unread + outcomes.count({})
@@ -138,28 +142,34 @@ def stopped_run(folder: Path) -> Stopped:
             case _:
                 unread += 1
     reported = {line["nodeid"]: line for line in outcomes if _is_reported(line, ended)}
-    paid = paid_since(earlier.paid, paid_of(folder, reported), reported)
-    unfinished = (nodeid for path in journal_paths(folder) for nodeid in open_cases(path)) if head.left is None else ()
+    paid = join_paid(earlier.paid, paid_by_run(folder, reported), reported)
+    unfinished = (
+        (nodeid for path in journal_paths(folder) for nodeid in cases_in_flight(path)) if head.left is None else ()
+    )
     in_flight = tuple(nodeid for nodeid in unfinished if nodeid in head.cases and nodeid not in reported)
     kinds = {*earlier.identity, *head.identity}
     identity = {kind: {**earlier.identity.get(kind, {}), **head.identity.get(kind, {})} for kind in kinds}
     reported = {**earlier.outcomes, **reported}
-    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances, unread, reported, paid, in_flight)
+    return InterruptedRun(
+        folder.name, identity, frozenset(head.cases), ended, instances, unread, reported, paid, in_flight
+    )
 
 
 def _is_reported(line: Mapping[str, Any], ended: Mapping[str, object]) -> bool:
-    """Return whether a case counts as reported: it was torn down or ended in an error.
+    """Return whether a case is reported: it was torn down or ended in an error.
 
-    A case that was skipped, for example by a budget, or not torn down keeps its answer for the next run.
+    The next run can use the answer of any other case, such as one that a budget skipped.
     """
     nodeid, status = line.get("nodeid"), line.get("status")
     return isinstance(nodeid, str) and (status == "error" or (status == "scored" and nodeid in ended))
 
 
-def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> str | None:
-    """Return the first difference in data, settings, system or versions between two runs, or None."""
+def mismatch(
+    earlier_identity: Mapping[str, Mapping[str, str]], later_identity: Mapping[str, Mapping[str, str]]
+) -> str | None:
+    """Describe the first difference between two runs in data, settings, systems or versions; None if equal."""
     for kind in ("data", "settings", "systems", "versions"):
-        before, after = then.get(kind, {}), now.get(kind, {})
+        before, after = earlier_identity.get(kind, {}), later_identity.get(kind, {})
         for name in (name for name in before if name in after and before[name] != after[name]):
             differ = _DIFFER.get(kind, "its versions differ")
             if before[name].startswith(DIGEST) or after[name].startswith(DIGEST):
@@ -169,7 +179,7 @@ def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[st
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a file: {} for a malformed line, nothing for a last line that was cut short by a kill."""
+    """Yield the lines of a file: {} for a malformed line; skip a last line that a kill cut short."""
     if path.is_file():
         with path.open("rb") as stream:
             yield from (line for text in stream if (line := _line(text)) or text.endswith(b"\n"))

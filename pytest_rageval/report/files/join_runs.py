@@ -12,7 +12,7 @@ from pytest_rageval.analysis.systems.board import key_of
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.facets import MODEL, SYSTEM
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.report.files.merge_shards import Part
+from pytest_rageval.report.files.merge_shards import NamedRun
 from pytest_rageval.report.run.plan import TestbedPlan
 
 __all__ = ["JoinedRuns", "join_runs"]
@@ -20,14 +20,14 @@ __all__ = ["JoinedRuns", "join_runs"]
 
 @dataclass(frozen=True, slots=True)
 class JoinedRuns:
-    """Systems of one run or several.
+    """The systems of one or several runs.
 
     Attributes:
         names: the names of the runs.
-        outcomes: the outcomes of systems under test, in data order, run by run.
+        outcomes: the outcomes of the systems under test: run by run, in data order.
         metrics: metric -> its metadata.
         testbeds: node id -> testbed.
-        alpha: the accepted rate of false alarms of the first run.
+        alpha: the accepted rate of false alarms, from the first run.
         settings: system -> the settings of its run.
     """
 
@@ -39,38 +39,42 @@ class JoinedRuns:
     settings: Mapping[str, Mapping[str, str]]
 
     def of_metric(self, metric: str) -> list[Outcome]:
-        """Return the outcomes of testbeds with a metric."""
-        mine = {nodeid for nodeid, testbed in self.testbeds.items() if metric in testbed.metrics}
-        return [outcome for outcome in self.outcomes if outcome.testbed in mine or outcome.testbed not in self.testbeds]
+        """Return the outcomes of the testbeds that compute a metric."""
+        with_metric = {nodeid for nodeid, testbed in self.testbeds.items() if metric in testbed.metrics}
+        return [
+            outcome
+            for outcome in self.outcomes
+            if outcome.testbed in with_metric or outcome.testbed not in self.testbeds
+        ]
 
     @property
     def primary(self) -> list[str]:
-        """The primary metrics of the testbeds with outcomes, that of the most outcomes first."""
+        """The primary metrics of testbeds with outcomes, sorted by number of outcomes, largest first."""
         counts = Counter(outcome.testbed for outcome in self.outcomes)
-        found: Counter[str] = Counter()
+        n_outcomes: Counter[str] = Counter()
         for nodeid, testbed in self.testbeds.items():
             if counts[nodeid]:
-                found[testbed.primary] += counts[nodeid]
-        return [metric for metric, _ in found.most_common()]
+                n_outcomes[testbed.primary] += counts[nodeid]
+        return [metric for metric, _ in n_outcomes.most_common()]
 
 
-def join_runs(parts: Sequence[Part]) -> JoinedRuns:
-    """Return the systems of runs over the same data with the same settings.
+def join_runs(parts: Sequence[NamedRun]) -> JoinedRuns:
+    """Join runs over the same data with the same settings.
 
-    A system that several runs have gets the name of its model, or else of its run.
+    If several runs have a system of the same name, its name is extended by its model, or else by its run.
 
     Raises:
         SettingError: the data or the settings of two runs differ, or a run is named twice.
     """
     first, *others = parts
     for other in others:
-        _check(first, other)
+        _check_same_data(first, other)
     names = [str(part.results["run"]["id"] or part.name) for part in parts]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise SettingError(f"the run {twice} is named twice; name each run once", code="RAG503")
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise SettingError(f"the run {duplicate} is named twice; name each run once", code="RAG503")
     groups = [part.run.of_systems() for part in parts]
-    renamed = [_distinct(group, groups, name) for group, name in zip(groups, names, strict=True)]
+    renamed = [_with_distinct_systems(group, groups, name) for group, name in zip(groups, names, strict=True)]
     settings = {
         outcome.system: part.run.settings for part, group in zip(parts, renamed, strict=True) for outcome in group
     }
@@ -84,22 +88,22 @@ def join_runs(parts: Sequence[Part]) -> JoinedRuns:
     )
 
 
-def _distinct(group: Sequence[Outcome], groups: Sequence[Sequence[Outcome]], run: str) -> list[Outcome]:
-    """Return a run's outcomes with names of systems that no other run has."""
+def _with_distinct_systems(group: Sequence[Outcome], groups: Sequence[Sequence[Outcome]], run: str) -> list[Outcome]:
+    """Return a run's outcomes; rename its systems so that no other run has a system of the same name."""
     models: dict[str, Counter[str]] = {}
     for each in groups:
         for system, model in {(outcome.system, outcome.facets.get(MODEL, "")) for outcome in each}:
             models.setdefault(system, Counter())[model] += 1
-    named: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     for outcome in group:
         system, model = outcome.system, outcome.facets.get(MODEL, "")
         if sum(models[system].values()) == 1 or all(each is group or not _has(each, system) for each in groups):
             continue
         by_model = model and models[system][model] == 1 and f"{system}@{model}" not in models
-        named.setdefault(system, f"{system}@{model}" if by_model else f"{system} ({run})")
+        new_names.setdefault(system, f"{system}@{model}" if by_model else f"{system} ({run})")
     return [
-        replace(each, system=named[each.system], facets={**each.facets, SYSTEM: named[each.system]})
-        if each.system in named
+        replace(each, system=new_names[each.system], facets={**each.facets, SYSTEM: new_names[each.system]})
+        if each.system in new_names
         else each
         for each in group
     ]
@@ -109,30 +113,30 @@ def _has(group: Sequence[Outcome], system: str) -> bool:
     return any(outcome.system == system for outcome in group)
 
 
-def _check(one: Part, other: Part) -> None:
-    """Raise unless two runs have the same data and settings.
+def _check_same_data(one: NamedRun, other: NamedRun) -> None:
+    """Raise `SettingError` unless two runs have the same data and settings.
 
-    The fingerprints of the runs may differ in the corpus, which only some systems read. Then all cases must be the
-    same, with the same content and settings.
+    The fingerprints of the runs may differ only because of the corpus, which only some systems read. Then all cases
+    must have the same content and settings.
     """
     if one.results["run"]["fingerprint"] == other.results["run"]["fingerprint"]:
         return
-    mine, theirs = one.run.plan.testbeds, other.run.plan.testbeds
-    for nodeid in sorted({*mine, *theirs}):
-        if nodeid not in mine or nodeid not in theirs:
-            raise _differ(one, other, f"the testbed {nodeid}, which only one of them has")
-        here, there = mine[nodeid].settings, theirs[nodeid].settings
-        for name in sorted({*here, *there}):
-            if here.get(name) != there.get(name):
-                values = " and ".join(each.get(name, "not given") for each in (here, there))
-                raise _differ(one, other, f"{name} of {mine[nodeid].name} ({values})")
-    cases, its = ({key_of(each): each.data for each in part.run.of_systems()} for part in (one, other))
-    if cases != its:
-        key = next(key for key in (*cases, *its) if cases.get(key) != its.get(key))
-        raise _differ(one, other, f"the data of the case {key[1]}")
+    testbeds, other_testbeds = one.run.plan.testbeds, other.run.plan.testbeds
+    for nodeid in sorted({*testbeds, *other_testbeds}):
+        if nodeid not in testbeds or nodeid not in other_testbeds:
+            raise _difference_error(one, other, f"the testbed {nodeid}, which only one of them has")
+        settings, other_settings = testbeds[nodeid].settings, other_testbeds[nodeid].settings
+        for name in sorted({*settings, *other_settings}):
+            if settings.get(name) != other_settings.get(name):
+                values = " and ".join(each.get(name, "not given") for each in (settings, other_settings))
+                raise _difference_error(one, other, f"{name} of {testbeds[nodeid].name} ({values})")
+    cases, other_cases = ({key_of(each): each.data for each in part.run.of_systems()} for part in (one, other))
+    if cases != other_cases:
+        key = next(key for key in (*cases, *other_cases) if cases.get(key) != other_cases.get(key))
+        raise _difference_error(one, other, f"the data of the case {key[1]}")
 
 
-def _differ(one: Part, other: Part, what: str) -> SettingError:
+def _difference_error(one: NamedRun, other: NamedRun, what: str) -> SettingError:
     return SettingError(
         f"{one.name} and {other.name} differ in {what}; name runs of the same data and settings", code="RAG503"
     )

@@ -15,14 +15,20 @@ from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.run_folder import JOURNAL
 
 __all__ = [
-    "JournaledCall", "has_cut_calls", "in_flight", "journal_path", "journal_paths", "open_cases",
-    "process_of", "read_journal",
+    "JournaledCall",
+    "calls_in_flight",
+    "cases_in_flight",
+    "has_unfinished_calls",
+    "journal_path",
+    "journal_paths",
+    "process_of",
+    "read_journal",
 ]  # fmt: skip
 
 SUFFIX = ".jsonl"
 
 RUNS = b'{"runs": '
-"""Start of the line that names the test that a process runs."""
+"""Start of a line with the node id of the test that a process runs."""
 
 _START_OR_END = re.compile(rb'\{"(?P<word>start|end)": (?P<number>\d+)(?P<cancelled>, "cancelled")?')
 
@@ -31,15 +37,15 @@ State = Literal["waiting", "running", "ended", "failed", "cancelled", "unsent"]
 
 @dataclass(frozen=True, slots=True)
 class JournaledCall:
-    """A call as it stands in a journal.
+    """A model call in a journal.
 
     Attributes:
-        number: of the call in its process.
+        number: serial number of the call in its process.
         kind: "system", "judging", or the kind of a model.
-        nodeid: the test whose case needed it.
-        state: "waiting" for a slot, "running" without an end, or how it ended; "unsent" was cancelled while it waited.
-        within: the number of the outer call, 0 for none.
-        key: key of the request; "" if the test identifies it.
+        nodeid: node id of the case that made it.
+        state: "waiting" for a slot, "running", or how it ended; "unsent" if it was cancelled while it waited.
+        within: number of the outer call that made this call; 0 without one.
+        key: key of the request; "" if the node id identifies the call.
         value: the returned value, as builtins; None if it is not stored.
         calls: requests, tokens and cost of the call.
         recordings: keys of the recordings that it used.
@@ -62,7 +68,7 @@ def journal_path(folder: Path, process: str) -> Path:
 
 
 def process_of(path: Path) -> str:
-    """Return the process that wrote a journal, as `journal_path` takes it."""
+    """Return the name of the process that wrote a journal: "main" or an xdist worker."""
     return path.name[len(JOURNAL) : -len(SUFFIX)]
 
 
@@ -72,9 +78,9 @@ def journal_paths(folder: Path) -> list[Path]:
 
 
 def read_journal(path: Path) -> list[JournaledCall]:
-    """Return the calls of a process in start order.
+    """Return the calls of a process in the order of their start.
 
-    Malformed lines are skipped: a kill may cut the last one short.
+    It skips malformed lines, because a kill may cut the last one short.
     """
     calls: dict[int, JournaledCall] = {}
     try:
@@ -86,27 +92,27 @@ def read_journal(path: Path) -> list[JournaledCall]:
     return list(calls.values())
 
 
-def has_cut_calls(path: Path) -> bool:
-    """Return whether a journal has a call that did not end, or that was cancelled.
+def has_unfinished_calls(path: Path) -> bool:
+    """Return whether a journal has a call that did not end or was cancelled.
 
     It reads only the start of each line, which is far faster than `read_journal`.
     """
-    opened: set[bytes] = set()
+    unfinished: set[bytes] = set()
     with suppress(OSError), path.open("rb") as stream:
         for line in stream:
             if (match := _START_OR_END.match(line)) is None:
                 continue
             if match["word"] == b"start":
-                opened.add(match["number"])
+                unfinished.add(match["number"])
             elif match["cancelled"]:
                 return True
             elif line.endswith(b"\n"):
-                opened.discard(match["number"])
-    return bool(opened)
+                unfinished.discard(match["number"])
+    return bool(unfinished)
 
 
-def open_cases(path: Path) -> tuple[str, ...]:
-    """Return the cases in flight when a process ended: of the running test first, then of calls without an end."""
+def cases_in_flight(path: Path) -> tuple[str, ...]:
+    """Return the cases in flight when a process ended: first the running test, then cases of unfinished calls."""
     running = ""
     with suppress(OSError), path.open("rb") as stream:
         for line in stream:
@@ -116,10 +122,10 @@ def open_cases(path: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(nodeid for nodeid in (running, *waiting) if nodeid))
 
 
-def in_flight(calls: Iterable[JournaledCall]) -> list[JournaledCall]:
-    """Return the calls that were running when their process ended, except those that only waited for an inner call."""
-    known = list(calls)
-    running = [call for call in known if call.state in ("waiting", "running")]
+def calls_in_flight(calls: Iterable[JournaledCall]) -> list[JournaledCall]:
+    """Return the calls that ran when their process ended, without those that only waited for an inner call."""
+    all_calls = list(calls)
+    running = [call for call in all_calls if call.state in ("waiting", "running")]
     inner = {call.within for call in running}
     return [call for call in running if call.state == "running" and call.number not in inner]
 
@@ -138,7 +144,7 @@ def _read_line(text: bytes, calls: dict[int, JournaledCall]) -> None:
                 value = plain.get("value")
                 calls[number] = replace(
                     calls[number],
-                    state=_end(plain, calls[number]),
+                    state=_end_state(plain, calls[number]),
                     value=value if isinstance(value, dict) else None,
                     calls=Calls(**usage) + Calls(),
                     recordings=tuple(map(str, plain.get("recordings", ()))),
@@ -147,7 +153,7 @@ def _read_line(text: bytes, calls: dict[int, JournaledCall]) -> None:
         return
 
 
-def _end(plain: Mapping[str, Any], call: JournaledCall) -> State:
+def _end_state(plain: Mapping[str, Any], call: JournaledCall) -> State:
     if "cancelled" in plain:
         return "unsent" if call.state == "waiting" else "cancelled"
     return "failed" if "failed" in plain else "ended"

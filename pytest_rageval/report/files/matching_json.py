@@ -1,4 +1,4 @@
-"""A comparison of systems as JSON builtins and as CSV rows."""
+"""Encode a comparison of systems as JSON and as CSV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = ("table", "row", "col", "system", "value", "n", "n_unscored", "ci_low"
 
 
 def matching_json(matching: Matching, *, common: bool = False) -> dict[str, Any]:
-    """Return a comparison as builtins; ``common`` adds averages over the columns that every row has."""
+    """Return a comparison as JSON values; ``common`` adds averages over the columns that every row has."""
     board = matching.board
     return {
         "metric": board.metric,
@@ -30,15 +30,15 @@ def matching_json(matching: Matching, *, common: bool = False) -> dict[str, Any]
                 "workflow": each.workflow,
                 "model": None if each.model == "-" else each.model,
                 "rank": matching.ranks[ALL][each.name],
-                **_cell(matching.overall.get(each.name)),
+                **_encode_cell(matching.overall.get(each.name)),
             }
             for each in board.candidates
         ],
-        "grid": _grid(matching, common=common),
+        "grid": _encode_grid(matching, common=common),
         "axes": [
             {
                 "where": dict(axis.where),
-                "systems": {name: _cell(cell) for name, cell in axis.cells.items()},
+                "systems": {name: _encode_cell(cell) for name, cell in axis.cells.items()},
                 "values": {each.name: matching.on_axis(axis, each.name) for each in board.candidates},
             }
             for axis in matching.axes
@@ -57,9 +57,9 @@ def matching_json(matching: Matching, *, common: bool = False) -> dict[str, Any]
             for each in matching.best
         ],
         "pairs": [asdict(each) for each in matching.pairs],
-        "fit": _fit(matching),
-        "best_of_n": None if matching.best_of is None else _best_of(matching.best_of),
-        "best_of_pairs": [_best_of(each) for each in matching.best_pairs],
+        "fit": _encode_fit(matching),
+        "best_of_n": None if matching.best_of is None else _encode_best_of(matching.best_of),
+        "best_of_pairs": [_encode_best_of(each) for each in matching.best_pairs],
     }
 
 
@@ -80,17 +80,23 @@ def _rows(matching: Matching) -> Iterator[tuple[object, ...]]:
                 yield "grid", row, col, system, *_figures(cell, cell.mean)
     for axis in matching.axes:
         for name, cell in axis.cells.items():
-            yield "axes", name, axis.name, name, *_figures(cell, matching.on_axis(axis, name), divided=matching.base)
+            yield (
+                "axes",
+                name,
+                axis.name,
+                name,
+                *_figures(cell, matching.on_axis(axis, name), normalized_by=matching.base),
+            )
 
 
-def _figures(cell: Cell, value: float | None, *, divided: str = "") -> tuple[object, ...]:
-    low, high = ("", "") if cell.ci95 is None or divided else cell.ci95
+def _figures(cell: Cell, value: float | None, *, normalized_by: str = "") -> tuple[object, ...]:
+    low, high = ("", "") if cell.ci95 is None or normalized_by else cell.ci95
     return "" if value is None else value, cell.n, cell.n_unscored, low, high
 
 
-def _grid(matching: Matching, *, common: bool) -> dict[str, Any]:
+def _encode_grid(matching: Matching, *, common: bool) -> dict[str, Any]:
     grid = matching.grid
-    shared = {
+    common_averages = {
         "common": {"cols": [grid.cols[at] for at in grid.common_cols], "row_averages": grid.common_averages},
     }
     return {
@@ -99,16 +105,19 @@ def _grid(matching: Matching, *, common: bool) -> dict[str, Any]:
         "rows": list(grid.rows),
         "cols": list(grid.cols),
         "cells": [
-            [None if cell is None else {"system": system, **_cell(cell)} for cell, system in zip(*row, strict=True)]
+            [
+                None if cell is None else {"system": system, **_encode_cell(cell)}
+                for cell, system in zip(*row, strict=True)
+            ]
             for row in zip(grid.cells, grid.systems, strict=True)
         ],
         "row_averages": grid.row_averages,
         "col_averages": grid.col_averages,
-        **(shared if common else {}),
+        **(common_averages if common else {}),
     }
 
 
-def _fit(matching: Matching) -> dict[str, Any] | None:
+def _encode_fit(matching: Matching) -> dict[str, Any] | None:
     fit = matching.fit
     if fit is None:
         return None
@@ -125,11 +134,11 @@ def _fit(matching: Matching) -> dict[str, Any] | None:
     }
 
 
-def _best_of(each: BestOf) -> dict[str, Any]:
+def _encode_best_of(each: BestOf) -> dict[str, Any]:
     return {**asdict(each), "gain": each.gain}
 
 
-def _cell(cell: Cell | None) -> Mapping[str, Any]:
+def _encode_cell(cell: Cell | None) -> Mapping[str, Any]:
     if cell is None:
         return {"mean": None, "n": 0, "n_unscored": 0, "ci95": None}
     ci95 = None if cell.ci95 is None else list(cell.ci95)

@@ -14,7 +14,7 @@ __all__ = ["encode_matrix"]
 
 
 def encode_matrix(matrix: Matrix) -> dict[str, Any]:
-    """Return a matrix with its cells and margins."""
+    """Encode a matrix with its cells, margins and groups of rows."""
     return (
         {"metric": matrix.metric, "system": matrix.system}
         | ({"minus": matrix.minus} if matrix.minus else {})

@@ -21,12 +21,12 @@ __all__ = ["decode_plan", "decode_plan_without_cases", "encode_plan", "encode_te
 
 
 def encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
-    """Return a testbed without its node id, which is its key in results.json."""
+    """Encode a testbed without its node id, which is its key in results.json."""
     return encoder(TestbedPlan)(testbed)
 
 
 def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
-    """Return the plan of a run; a shard's plan includes what merging needs."""
+    """Encode the plan of a run; a shard's plan also has what `merge_shards` needs."""
     plan = run.plan
     return {
         "metrics": {name: encoder(MetricInfo)(info) for name, info in plan.metrics.items()},
@@ -49,24 +49,24 @@ def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
             if plan.partial
             else {}
         ),
-        **({"deselected": list(left_out)} if (left_out := run.deselected()) else {}),
+        **({"deselected": list(deselected)} if (deselected := run.deselected()) else {}),
         **({"default_system": plan.default_system} if plan.default_system else {}),
     } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
 
 
 def decode_plan(results: Mapping[str, Any]) -> Plan:
-    """Return the plan in a results.json, as far as its report needs it.
+    """Decode the plan of a results.json; cases have only the data that reports need.
 
     Raises:
         AttributeError, KeyError, TypeError, ValueError: ``results`` does not have the shape of the schema.
     """
     ended = {each["nodeid"]: (each["case_id"], each["testbed"], each["system"], 0) for each in results["outcomes"]}
     unfinished = {nodeid: ("", testbed, "", 0) for nodeid, testbed in results["plan"]["unfinished"].items()}
-    return replace(decode_plan_without_cases(results), cases=ended | unfinished, shard=_shard(results))
+    return replace(decode_plan_without_cases(results), cases=ended | unfinished, shard=_decode_shard(results))
 
 
 def decode_plan_without_cases(results: Mapping[str, Any]) -> Plan:
-    """Return the plan in a results.json without its cases and its shard.
+    """Decode the plan of a results.json without its cases and its shard.
 
     Raises:
         AttributeError, KeyError, TypeError, ValueError: ``results`` does not have the shape of the schema.
@@ -103,7 +103,7 @@ def decode_plan_without_cases(results: Mapping[str, Any]) -> Plan:
 
 
 def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
-    """Return what merging a shard needs in addition to its outcomes."""
+    """Encode the data that `merge_shards` needs in addition to a shard's outcomes."""
     plan = run.plan
     places = dict(zip(plan.cases, shard.places, strict=True))
     nodes = [*(outcome.nodeid for outcome in run.ordered()), *(node for node in plan.cases if node not in run.outcomes)]
@@ -126,10 +126,10 @@ def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
     return dealt | {"labels": labels, "least_kappas": dict(plan.least_kappas), "max_bias": plan.max_bias}
 
 
-def _shard(results: Mapping[str, Any]) -> Shard | None:
+def _decode_shard(results: Mapping[str, Any]) -> Shard | None:
     if "shard" not in results["run"]:
         return None
     shard, dealt = results["run"]["shard"], results["plan"]["dealt"]
     if len(dealt["places"]) != len(results["outcomes"]) + len(results["plan"]["unfinished"]):
-        raise ValueError("a place is wanted of each outcome and of each unfinished case")
+        raise ValueError("places must have one entry for each outcome and each unfinished case")
     return Shard(shard["number"], shard["of"], dealt["cases"], dealt["selection"], tuple(dealt["places"]))

@@ -1,4 +1,4 @@
-"""Remove old runs from ``.rageval/runs``, except those that are still active."""
+"""Remove old runs from ``.rageval/runs``, but never active ones."""
 
 from __future__ import annotations
 
@@ -15,38 +15,37 @@ from pytest_rageval.report.files.run_folder import run_age
 if TYPE_CHECKING:
     from filelock import FileLock
 
-__all__ = ["FolderLock", "Keep", "is_active", "keep_of", "prune", "size_of"]
+__all__ = ["FolderLock", "KeepLimits", "is_active", "parse_keep_limits", "prune", "size_of"]
 
 LOCK = ".going"
 """Lock file of an active run; a killed run leaves it behind, unlocked."""
 
 REMOVED = "removed-"
+"""Prefix of the folder to which a run is moved before its files are removed."""
 
 _NAME = re.compile(r"\d{8}T\d{6}(-\d+)?")
-
-
 _KEEP = re.compile(r"(all|0*[1-9]\d*)(?:\s*,\s*(\d+(?:\.\d+)?)\s*([KMGT])B)?", re.IGNORECASE)
 
 
-class Keep(NamedTuple):
-    """How many runs to keep, and their total size in bytes; None means no limit."""
+class KeepLimits(NamedTuple):
+    """Maximum number of runs to keep, and of their total bytes; None means no limit."""
 
     runs: int | None
     size: int | None = None
 
 
-def keep_of(text: str) -> Keep | None:
+def parse_keep_limits(text: str) -> KeepLimits | None:
     """Parse ``rag_keep_runs``, such as ``50``, ``all`` or ``50, 2 GB``; None if it is malformed."""
     match = _KEEP.fullmatch(text.strip())
     if match is None:
         return None
     runs, size, unit = match.groups()
     max_bytes = None if size is None else int(float(size) * 1000 ** (1 + "KMGT".index(unit.upper())))
-    return Keep(None if runs.lower() == "all" else int(runs), max_bytes)
+    return KeepLimits(None if runs.lower() == "all" else int(runs), max_bytes)
 
 
 class FolderLock:
-    """Keeps a run's folder from being pruned, until it is released or this process ends."""
+    """Locks a run's folder against pruning until it is released or this process ends."""
 
     def __init__(self, folder: Path) -> None:
         from filelock import FileLock
@@ -62,32 +61,32 @@ class FolderLock:
             Path(self._lock.lock_file).unlink(missing_ok=True)
 
 
-def prune(runs: Path, keep: Keep, spared: Collection[str] = ()) -> list[str]:
+def prune(runs: Path, keep: KeepLimits, spared: Collection[str] = ()) -> list[str]:
     """Remove all but the newest runs, and return the names of the removed ones, oldest first.
 
-    The newest run stays, whatever its size. An active run stays too. A killed run that could be resumed counts like
-    any other.
+    The newest run stays, whatever its size. Active runs stay too. A killed run can be removed like any other, even if
+    it could be resumed.
 
     Args:
         runs: the folder of all runs; entries without the name of a run are ignored.
-        keep: how many runs to keep, at least 1, and their total size.
-        spared: names of runs that stay in any case.
+        keep: the limits; at least 1 run.
+        spared: names of runs that are never removed.
     """
-    for left in runs.parent.glob(f"{REMOVED}*"):  # from a process that was killed while it pruned
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in runs.parent.glob(f"{REMOVED}*"):  # a process was killed while it pruned
+        shutil.rmtree(leftover, ignore_errors=True)
     folders = sorted((path for path in runs.iterdir() if path.is_dir() and _NAME.fullmatch(path.name)), key=run_age)
     removed = []
     for folder in folders[: _first_to_keep(folders, keep)]:
         if folder.name not in spared and not is_active(folder):
             aside = runs.parent / f"{REMOVED}{folder.name}"
             with suppress(OSError):  # another process was faster, or a file in it is open
-                os.replace(folder, aside)  # nobody then reads a half-removed run
+                os.replace(folder, aside)  # so that nobody reads a half-removed run
                 removed.append(folder.name)
                 shutil.rmtree(aside, ignore_errors=True)
     return removed
 
 
-def _first_to_keep(folders: Sequence[Path], keep: Keep) -> int:
+def _first_to_keep(folders: Sequence[Path], keep: KeepLimits) -> int:
     """Return the index of the oldest run to keep; ``folders`` go from the oldest to the newest."""
     first = 0 if keep.runs is None else max(len(folders) - keep.runs, 0)
     if keep.size is None:

@@ -1,4 +1,4 @@
-"""Read a run from its results.json, to draw its report again or to compare with it."""
+"""Read a run from its results.json, to report it again or to compare with it."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class StoredRun(NamedTuple):
     """A loaded results.json.
 
     Attributes:
-        head: the run's name and start time.
+        head: the line that names the run and its start, for reports.
         results: the content of the file.
         run: the run.
-        choice: the selected matrix.
+        choice: the matrix that the run selected.
     """
 
     head: str
@@ -68,14 +68,16 @@ def read_run(path: Path, *, gates: bool = True) -> StoredRun:
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror or error}", code="RAG212") from error
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        why = "it is truncated or has another version; name another run or file"
-        raise SettingError(f"{path} is not a results.json that this version can read: {why}", code="RAG212") from error
+        cause = "it is truncated or has another version; name another run or file"
+        raise SettingError(
+            f"{path} is not a results.json that this version can read: {cause}", code="RAG212"
+        ) from error
 
 
 def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, MatrixChoice]:
-    """Return the run of a results.json and its choice of matrix.
+    """Decode a results.json to the run and its choice of matrix.
 
-    Every report of the run can be drawn from it again, including results.json.
+    Every report can be written again from that run, including results.json.
 
     Args:
         results: the content of the file.
@@ -94,8 +96,8 @@ def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, Matr
         plain["nodeid"]: run.plan.with_cluster(decode_outcome(plain))
         for plain in progress("decoding outcome", results["outcomes"])
     }
-    _check_rates(run)
-    run.outcomes |= _with_stand_ins(results, run.outcomes)
+    _check_binary_scores(run)
+    run.outcomes |= _with_answer_digests(results, run.outcomes)
     run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
     run.instances = dict(results["instances"])
     run.texts = all("question" in instance for instance in results["instances"].values())
@@ -124,7 +126,7 @@ def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, Matr
     return run, MatrixChoice(**results["plan"]["view"])
 
 
-def _check_rates(run: Run) -> None:
+def _check_binary_scores(run: Run) -> None:
     """Raise `ValueError` if a score of a binary metric is out of range, because it would have no interval."""
     for outcome in run.outcomes.values():
         for name, score in outcome.scores.items():
@@ -133,8 +135,11 @@ def _check_rates(run: Run) -> None:
                 raise ValueError(f"a score of {name} is not in 0..1")
 
 
-def _with_stand_ins(results: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """Return the outcomes of a shard without texts, with the digests of answers as text: labels match by them."""
+def _with_answer_digests(results: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Return a shard's outcomes with digests as the texts of answers, by which labels match.
+
+    Only a shard that was stored without texts has such digests; else the result is empty.
+    """
     answers = results["plan"].get("dealt", {}).get("answers", ())
     pairs = zip(outcomes.items(), answers, strict=bool(answers))
     return {
@@ -145,7 +150,7 @@ def _with_stand_ins(results: Mapping[str, Any], outcomes: Mapping[str, Outcome])
 
 
 def _parse(text: str) -> Any:
-    """Parse JSON; lone surrogates, written only by other programs, become their escapes."""
+    """Parse JSON; lone surrogates, which only other programs write, become their escapes."""
     plain = parse_json(text, finite=True)
     if not re.search(r"\\u[dD][89abAB]", text):
         return plain

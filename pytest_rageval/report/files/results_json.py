@@ -1,4 +1,4 @@
-"""Write results.json, the file from which every report can be drawn again."""
+"""Encode a run as results.json, from which every report can be written again."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from pytest_rageval.versions import versions
 __all__ = ["SCHEMA", "encode_run", "encode_usage", "results_of", "schema", "versions_of"]
 
 SCHEMA = 1
-"""The supported version of results.json."""
+"""Version of results.json that is written and read."""
 
-_FIRST = ("dialogues", "trust", "ballots", "differences")
-"""Keys that only some runs have, and that come before other such keys."""
+_FIRST_OPTIONAL = ("dialogues", "trust", "ballots", "differences")
+"""Optional keys that come before all other optional keys."""
 
 
 def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) -> dict[str, Any]:
@@ -58,11 +58,11 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "matrix": matrices[0] if matrices else None,
         "matrices": matrices + [encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": encode_usage(run.calls()),
-    } | {key: optional[key] for key in dict.fromkeys((*_FIRST, *optional)) if optional.get(key)}
+    } | {key: optional[key] for key in dict.fromkeys((*_FIRST_OPTIONAL, *optional)) if optional.get(key)}
 
 
 def encode_run(run: Run, run_id: str, finished: datetime) -> dict[str, Any]:
-    """Return the key ``run`` of results.json: the run as a whole."""
+    """Encode the key ``run`` of results.json: name, start, duration, versions and exit status."""
     shard = run.plan.shard
     return (
         {
@@ -94,7 +94,7 @@ def versions_of(run: Run) -> dict[str, str]:
 
 
 def encode_usage(calls: Calls) -> dict[str, Any]:
-    """Return the usage of models; if calls were cut off, with lower bounds of the unknown counts."""
+    """Encode the usage of models; if calls have no reply, add lower bounds of the unknown counts."""
     plain = asdict(calls.exact)
     if not calls.on_their_way:
         del plain["on_their_way"]

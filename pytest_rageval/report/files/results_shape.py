@@ -1,7 +1,7 @@
-"""The shape of results.json: ``results.schema.json`` is derived from `Results` and the classes that it names.
+"""Describe the shape of results.json; ``results.schema.json`` is derived from `Results`.
 
-Only type checkers and ``docs/generate.py`` import this module. An object that is stored as its class has it is named by
-that class; the others are described here.
+Only type checkers and ``docs/generate.py`` import this module. It describes only objects that have no class of their
+own; a field of any other type names the class that encodes it.
 """
 
 from __future__ import annotations
@@ -116,10 +116,10 @@ class RunHead(_RunHead, total=False):
         settings: settings that decided answers and scores, as the user wrote them; prompts as digests, without keys
             and addresses
         fingerprint: sha256 of the data files and the settings; empty if nothing was planned
-        exitstatus: pytest's
+        exitstatus: exit status of pytest
         failed: node ids of the failed tests, sorted, without gates
-        resumed: the resumed run, if something of it was taken over
-        shard: for a run of one share of the cases, which decides no gate
+        resumed: the resumed run, if cases or answers of it were taken over
+        shard: the share of the cases, for a run of one shard, which decides no gate
     """
 
     settings: Mapping[str, str]
@@ -131,10 +131,10 @@ class ResumedRun(TypedDict):
     """The resumed run.
 
     Attributes:
-        run: its name
+        run: name of the run
         cases: number of ended cases
         answers: number of further cases with an answer
-        usage: its usage, including the runs that it resumed
+        usage: usage of the run, including the runs that it resumed
     """
 
     run: str
@@ -144,7 +144,7 @@ class ResumedRun(TypedDict):
 
 
 class ShardHead(TypedDict):
-    """Which share of the cases the run has, and of how many shares."""
+    """Number of the shard, and number of shards."""
 
     number: Positive
     of: Positive
@@ -166,7 +166,7 @@ class _Plan(TypedDict):
 
 
 class StoredPlan(_Plan, total=False):
-    """Further settings of the session, to draw its report again.
+    """Further settings of the session, needed to write its reports again.
 
     Attributes:
         unmatched_gates: session gates that no case of a partial run matches
@@ -174,7 +174,7 @@ class StoredPlan(_Plan, total=False):
         unfinished: node id of a selected case without an outcome -> key into testbeds
         notes: warnings of the summary
         view: the requested matrix; null means the default
-        part: why the run has not all cases of its testbeds, or ""
+        part: why the run lacks cases of its testbeds, or ""
         narrowed: whether paths were given, so that testbeds may be missing
         alpha: accepted rate of false alarms
         updates: whether the run becomes the baseline; baseline gates then have nothing to compare with
@@ -185,7 +185,7 @@ class StoredPlan(_Plan, total=False):
         partial: node id of such a gate -> number of selected cases, of all cases, and of uncollected test files that
             may have more; absent if there are none
         deselected: indexes into baseline.cases of cases that the session left out; absent if there are none
-        dealt: for a shard, what merging needs
+        dealt: data that rageval merge needs; only for a shard
         default_system: the built-in system that answered because no fixture and no option named one; absent if none did
     """
 
@@ -199,7 +199,7 @@ class StoredPlan(_Plan, total=False):
 
 
 class PartialGate(TypedDict):
-    """Which part of a gate's cases is selected."""
+    """Numbers of selected cases of a gate, of all its cases, and of uncollected test files with more."""
 
     selected: Positive
     cases: Positive
@@ -214,7 +214,7 @@ class _Dealt(TypedDict):
 
 
 class Dealt(_Dealt, total=False):
-    """What merging a shard needs in addition to its outcomes.
+    """Data that rageval merge needs in addition to a shard's outcomes.
 
     Attributes:
         cases: number of cases of all shards together
@@ -242,7 +242,7 @@ class UnseenCalls(TypedDict):
     Attributes:
         systems: system -> its name or fixture in the user's words
         budget: whether a budget bounds the session
-        notes: those of plan.notes that count the answers of this shard
+        notes: the entries of plan.notes that count the answers of this shard
     """
 
     systems: Mapping[str, str]
@@ -251,7 +251,7 @@ class UnseenCalls(TypedDict):
 
 
 class Identity(TypedDict):
-    """What decides answers and scores; further kinds may follow."""
+    """Settings and systems that decide answers and scores; later versions may add more."""
 
     settings: Mapping[str, str]
     systems: Mapping[str, str]

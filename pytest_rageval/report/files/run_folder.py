@@ -1,4 +1,4 @@
-"""Write the folder of a run: outcomes as they arrive, results.json at the end."""
+"""Write the folder of a run: each outcome when it arrives, results.json at the end."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = [
     "HEAD",
     "OUTCOMES",
     "RunFolder",
-    "fault_of",
     "make_run_folder",
     "run_age",
+    "try_to_write",
     "write_atomically",
     "write_text",
 ]
@@ -26,20 +26,25 @@ __all__ = [
 OUTCOMES = "outcomes.jsonl"
 
 JOURNAL = "journal-"
-"""Prefix of the files to which processes write their calls."""
+"""Prefix of the files in which processes record their model calls."""
 
 HEAD, ENDED = "run.json", "ended.jsonl"
-"""Files for a run that resumes this one."""
+"""Files that a run needs to resume this one."""
 
 
 class RunFolder:
-    """One run's folder: a new one, or the one at ``path``.
+    """The folder of one run.
 
-    Raises OSError if the folder cannot be written; the caller warns once and continues without it.
+    Methods raise OSError if the folder cannot be written; the caller warns once and continues without it.
+
+    Args:
+        root: the project's root folder.
+        started: when the run started; it names a new folder.
+        path: an existing folder to use; None creates a new one.
 
     Attributes:
         path: the folder.
-        outcomes: number of lines in the file of outcomes.
+        outcomes: number of lines that this object appended to outcomes.jsonl.
     """
 
     def __init__(self, root: Path, started: datetime, path: Path | None = None) -> None:
@@ -63,37 +68,37 @@ class RunFolder:
         return end - len(text) - 1, len(text)
 
     def append_instance(self, case_id: str, instance: JsonText) -> tuple[int, int]:
-        """Append a line about an instance; return the offset and length of the instance in bytes.
+        """Append a line with an instance; return the offset and length of the instance in bytes.
 
-        It is flushed with the end of its case, without which nothing reads it.
+        `append_ended` flushes it at the end of its case; nothing reads it before.
         """
         text = instance.encode("utf-8")
         line = b'{"case_id": %b, "instance": %b}\n' % (to_json(case_id).encode("utf-8"), text)
         return self._append(self._ended, line) - len(text) - 2, len(text)
 
     def append_ended(self, line: str) -> bool:
-        """Append a line about the end of a case, and flush it and all lines before it; return True."""
+        """Append a line about the end of a case, flush it and all earlier lines, and return True."""
         self._append(self._ended, f"{line}\n".encode())
         self._ended.flush()
         return True
 
     def _append(self, stream: IO[bytes], line: bytes) -> int:
-        """Write a line, and return the size of the file with it; asking the system for it takes longer."""
+        """Write a line and return the new size of the file; it is counted because ``tell`` is slower."""
         stream.write(line)
         self._sizes[stream] += len(line)
         return self._sizes[stream]
 
     def write_head(self, head: str) -> None:
         """Write the run's head, see `Head`."""
-        with whole_files(self.path / HEAD) as (part,):
-            part.write_text(head, encoding="utf-8")
+        with whole_files(self.path / HEAD) as (temporary,):
+            temporary.write_text(head, encoding="utf-8")
 
     def forget_ended(self) -> None:
-        """Remove the file that only a resuming run would need."""
+        """Remove ended.jsonl, which only a run that resumes this one needs."""
         (self.path / ENDED).unlink(missing_ok=True)
 
     def forget_journals(self) -> None:
-        """Remove the journals, if no later run can use them."""
+        """Remove the journals; call it if no later run can use them."""
         for path in self.path.glob(f"{JOURNAL}*"):
             with suppress(OSError):  # a leftover journal does no harm to the next run
                 path.unlink()
@@ -105,10 +110,12 @@ class RunFolder:
                 stream.close()
 
     def note_recordings(self, keys: Collection[str], *, complete: bool) -> None:
-        """Write the keys of used recordings, and whether the run was whole, for `rageval cassettes`."""
+        """Write the keys of used recordings, and whether all cases ran, for `rageval cassettes`."""
         head = "# complete" if complete else "# partial"
-        with whole_files(self.path / "used-recordings.txt") as (part,):  # half a file would prune used recordings
-            part.write_text("\n".join([head, *sorted(keys), ""]), encoding="utf-8")
+        with whole_files(self.path / "used-recordings.txt") as (
+            temporary,
+        ):  # a truncated list would let used recordings be pruned
+            temporary.write_text("\n".join([head, *sorted(keys), ""]), encoding="utf-8")
 
     def finish(self, results: Mapping[str, Any]) -> None:
         """Write results.json and close the folder."""
@@ -118,19 +125,19 @@ class RunFolder:
 
 
 def make_run_folder(root: Path, started: datetime) -> Path:
-    """Create the folder of a new run, and ``.rageval``, which git ignores by its own .gitignore."""
+    """Create the folder of a new run in ``.rageval``, which has its own .gitignore."""
     base = make_ignored(root / ".rageval")
-    return _unused(base / "runs", started.strftime("%Y%m%dT%H%M%S"))
+    return _make_numbered(base / "runs", started.strftime("%Y%m%dT%H%M%S"))
 
 
 def run_age(folder: Path) -> tuple[str, int]:
-    """Return the sort key of a run by its start; runs that started in the same second are numbered."""
+    """Return the start and the number of a run, to sort runs by age; runs of the same second are numbered."""
     started, _, number = folder.name.partition("-")
     return started, int(number) if number.isdecimal() else 1
 
 
-def fault_of(path: Path, write: Callable[[], object]) -> str | None:
-    """Call ``write``, and return None or a sentence with the reason why ``path`` could not be written."""
+def try_to_write(path: Path, write: Callable[[], object]) -> str | None:
+    """Call ``write``; return None, or a sentence that says why ``path`` could not be written."""
     try:
         write()
     except OSError as error:
@@ -146,11 +153,11 @@ def write_atomically(path: Path, results: Mapping[str, Any]) -> None:
 def write_text(path: Path, parts: Iterable[str]) -> None:
     """Write a text atomically: no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
+    with whole_files(path) as (temporary,), temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(parts)
 
 
-def _unused(runs: Path, name: str) -> Path:
+def _make_numbered(runs: Path, name: str) -> Path:
     runs.mkdir(exist_ok=True)
     for number in range(1, 10_000):
         path = runs / (name if number == 1 else f"{name}-{number}")

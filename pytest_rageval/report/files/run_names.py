@@ -1,4 +1,4 @@
-"""Resolve the name of a run: a path, a name, the start of one, ``latest`` or ``latest~1``."""
+"""Find a run by its path, its name, the start of its name, ``latest`` or ``latest~1``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["LATEST", "find_run", "stored_runs"]
 
 LATEST = "latest"
 
-SHOWN = 5
-"""Largest number of runs that a message lists."""
+MAX_LISTED = 5
+"""Maximum number of runs that a message lists."""
 
 _BACK = re.compile(rf"{LATEST}(?:~(\d{{0,9}}))?")
 
@@ -27,14 +27,15 @@ def stored_runs(runs: Path) -> list[Path]:
 def find_run(runs: Path, name: str) -> Path:
     """Return the folder of a run, or the path of a file.
 
-    A file comes first, then the whole name of a run, ``latest``, the path of a folder, the start of one run's name.
+    The first match counts, in this order: the path of a file, the whole name of a run, ``latest``, the path of a
+    folder, the start of a run's name.
 
     Args:
         runs: the folder of the project's runs.
-        name: the name, as typed.
+        name: the name that the user typed.
 
     Raises:
-        SettingError: no run has the name, or several begin with it.
+        SettingError: no run matches, or the names of several runs begin with ``name``.
     """
     path = Path(name)
     if os.path.isfile(path):  # False for a name that no path can have
@@ -49,18 +50,20 @@ def find_run(runs: Path, name: str) -> Path:
         raise SettingError(f"there is no run {name} under {runs}; {_hint(stored)}", code="RAG212")
     if name and os.path.isdir(path):
         return path
-    found = [folder for folder in stored if name and folder.name.startswith(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise SettingError(f"several runs begin with {short_repr(name)}: {_listed(found)}; write more of the name")
+    matches = [folder for folder in stored if name and folder.name.startswith(name)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise SettingError(
+            f"several runs begin with {short_repr(name)}: {_names_text(matches)}; write more of the name"
+        )
     raise SettingError(f"the run {ascii_safe(name)} is not under {runs}; {_hint(stored)}")
 
 
 def _hint(stored: list[Path]) -> str:
-    return f"name one, such as {_listed(stored)}, or a file" if stored else "run the tests first, or name a file"
+    return f"name one, such as {_names_text(stored)}, or a file" if stored else "run the tests first, or name a file"
 
 
-def _listed(folders: list[Path]) -> str:
-    more = f" and {len(folders) - SHOWN} more" if len(folders) > SHOWN else ""
-    return ", ".join(ascii_safe(folder.name) for folder in folders[:SHOWN]) + more
+def _names_text(folders: list[Path]) -> str:
+    more = f" and {len(folders) - MAX_LISTED} more" if len(folders) > MAX_LISTED else ""
+    return ", ".join(ascii_safe(folder.name) for folder in folders[:MAX_LISTED]) + more

@@ -1,4 +1,4 @@
-"""The shape of the summary's sections in results.json; see `results_shape`."""
+"""Describe the shape of the summary's sections in results.json; see `results_shape`."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class StoredDialogues(TypedDict):
 
     Attributes:
         testbed: key into testbeds
-        n: conversations with a scored turn
-        n_complete: conversations with all their answered turns scored
+        n: number of conversations with a scored turn
+        n_complete: number of conversations whose answered turns are all scored
         mean: mean of the conversations' means
         whole: share of the complete conversations without a missed turn
     """
@@ -73,8 +73,8 @@ class StoredBallots(TypedDict):
 
     Attributes:
         models: the voting models, as rag_judges names them
-        unread: votes without a label
-        answers: answers with at least two labels
+        unread: number of votes without a label
+        answers: number of answers with at least two labels
         split: share of these answers with different labels
         two_judges: agreement of two models in the same order and repeat
         asked_again: agreement of one model with itself in a repeat
@@ -107,13 +107,13 @@ class Deployment(TypedDict):
 
 
 class RetrieverFacts(TypedDict):
-    """What a retriever reports of itself.
+    """Facts that a retriever reports about itself.
 
     Attributes:
-        name: name, followed by a slash and the index if it has one
+        name: name of the retriever, followed by a slash and its index if it has one
         facts: settings (only the last part of a path) and, if known, passages, build_s, load_s, disk_bytes,
             resident_bytes (of each process), recall@10 (against exact search)
-        queries: null if no answer reports one, or several retrievers share the name
+        queries: times of its queries; null if no answer reports a time, or if several retrievers share the name
     """
 
     name: str
@@ -125,7 +125,7 @@ class StageTimes(TypedDict):
     """The times of a stage.
 
     Attributes:
-        stage: kind of the trace steps with seconds
+        stage: kind of the trace steps that report seconds
     """
 
     system: str
@@ -158,8 +158,8 @@ class Correlation(_Correlation, total=False):
         testbed: key into testbeds
         retrieval: a retrieval metric
         downstream: an answer metric
-        tau_b: Kendall's
-        rho: Spearman's, with average ranks
+        tau_b: Kendall's tau-b
+        rho: Spearman's rho, with average ranks for ties
         reason: why both are undefined: fewer than 3 cases, or a constant metric
     """
 
@@ -167,7 +167,7 @@ class Correlation(_Correlation, total=False):
 
 
 class Estimate(TypedDict):
-    """A coefficient; its interval is of percentiles of resampled cases, null without an erag:MEASURE metric."""
+    """A coefficient; ci95 is a percentile interval over resampled cases, null without an erag:MEASURE metric."""
 
     value: Coefficient | None
     ci95: Interval | None

@@ -17,52 +17,55 @@ Check = Callable[[Any], bool]
 def check_types(results: Mapping[str, Any]) -> None:
     """Raise `TypeError` if a value has the wrong type or a number is out of range.
 
-    A missing key passes, because older versions wrote fewer; code that needs the key raises by itself.
+    A missing key is allowed, because older versions wrote fewer keys; code that needs a key raises without it.
     """
     declared = schema()["properties"]
-    wrong = [name for name, value in results.items() if name in declared and not _checks()[name](value)]
-    if wrong:
-        raise TypeError(f"{wrong[0]} holds a value that the schema does not allow")
+    invalid_keys = [name for name, value in results.items() if name in declared and not _checks()[name](value)]
+    if invalid_keys:
+        raise TypeError(f"{invalid_keys[0]} holds a value that the schema does not allow")
 
 
 @lru_cache(maxsize=1)
 def _checks() -> dict[str, Check]:
-    whole = schema()
+    full_schema = schema()
     by_name: dict[str, Check] = {}
-    for name, declared in whole["$defs"].items():
+    for name, declared in full_schema["$defs"].items():
         by_name[name] = _check(declared, by_name)
-    return {name: _check(declared, by_name) for name, declared in whole["properties"].items()}
+    return {name: _check(declared, by_name) for name, declared in full_schema["properties"].items()}
 
 
 def _check(declared: Mapping[str, Any], by_name: Mapping[str, Check]) -> Check:
-    """Return the check of one schema; ``by_name`` must have all references when the check is called."""
+    """Return the function that checks a value against a schema.
+
+    ``by_name`` has the checks of references; it may be filled later, before the first value is checked.
+    """
     if "$ref" in declared:
         name = declared["$ref"].rpartition("/")[2]
         return lambda value: by_name[name](value)
     if "anyOf" in declared:
-        some = [_check(each, by_name) for each in declared["anyOf"]]
-        return lambda value: any(check(value) for check in some)
+        alternatives = [_check(each, by_name) for each in declared["anyOf"]]
+        return lambda value: any(check(value) for check in alternatives)
     if "enum" in declared:
-        types = {type(each) for each in declared["enum"]}  # a later version may add values
+        types = {type(each) for each in declared["enum"]}  # only types, because a later version may add values
         return lambda value: type(value) in types
-    kinds = declared.get("type", ())
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    checks = [_of_kind(kind, declared, by_name) for kind in kinds]
+    type_names = declared.get("type", ())
+    type_names = [type_names] if isinstance(type_names, str) else type_names
+    checks = [_check_of_type(type_name, declared, by_name) for type_name in type_names]
     if not checks:
         return lambda value: True
     return checks[0] if len(checks) == 1 else lambda value: any(check(value) for check in checks)
 
 
-def _of_kind(kind: str, declared: Mapping[str, Any], by_name: Mapping[str, Check]) -> Check:
-    if kind == "array":
+def _check_of_type(type_name: str, declared: Mapping[str, Any], by_name: Mapping[str, Check]) -> Check:
+    if type_name == "array":
         return partial(_is_list, _check(declared["items"], by_name)) if "items" in declared else _is_any_list
-    if kind == "object":
+    if type_name == "object":
         properties = {name: _check(each, by_name) for name, each in declared.get("properties", {}).items()}
         rest = declared.get("additionalProperties")
         return partial(_is_object, properties, _check(rest, by_name) if isinstance(rest, dict) else None)
-    if kind in ("number", "integer"):
-        return partial(_is_number, declared.get("minimum", -inf), declared.get("maximum", inf), kind == "integer")
-    return _SCALARS[kind]
+    if type_name in ("number", "integer"):
+        return partial(_is_number, declared.get("minimum", -inf), declared.get("maximum", inf), type_name == "integer")
+    return _SCALARS[type_name]
 
 
 def _is_any_list(value: Any) -> bool:
@@ -83,10 +86,10 @@ def _is_object(properties: Mapping[str, Check], rest: Check | None, value: Any) 
     return True
 
 
-def _is_number(low: float, high: float, whole: bool, value: Any) -> bool:
+def _is_number(low: float, high: float, is_integer: bool, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
         return False
-    return low <= value <= high and (not whole or value == int(value))
+    return low <= value <= high and (not is_integer or value == int(value))
 
 
 _SCALARS: Mapping[str, Check] = {

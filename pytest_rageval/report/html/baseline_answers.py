@@ -1,4 +1,4 @@
-"""Answers of the baseline's run for the page, if that run is still on this machine."""
+"""Read the answers of the baseline's run for the page, if this machine still has the run."""
 
 from __future__ import annotations
 
@@ -12,38 +12,42 @@ from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.html.case_pairs import BaselineCases, case_key
 from pytest_rageval.report.run.json_text import from_json
 
-__all__ = ["Earlier", "read_earlier"]
+__all__ = ["BaselineAnswers", "read_baseline_answers"]
 
 
-class Earlier:
-    """The answers of an earlier run, looked up by outcomes of a later one.
+class BaselineAnswers:
+    """The answers of the baseline's run, looked up by the outcomes of this run.
 
     Args:
-        outcomes: the outcomes of the earlier run.
-        paired: the pairs of cases of both runs.
+        outcomes: the outcomes of the baseline's run.
+        baseline_cases: the pairs of cases of both runs.
     """
 
-    def __init__(self, outcomes: Iterable[Mapping[str, Any]], paired: BaselineCases) -> None:
-        self._paired = paired
+    def __init__(self, outcomes: Iterable[Mapping[str, Any]], baseline_cases: BaselineCases) -> None:
+        self._baseline_cases = baseline_cases
         self._answers = {(case_key(each), each["facets"].get(REPEAT)): _answer(each) for each in outcomes}
 
     def of(self, outcome: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return text, status and passages of the same case in the earlier run; None if that run lacks it."""
-        before = self._paired.known.get(outcome["nodeid"])
+        """Return text, status and passages of the same case in the baseline's run; None if that run lacks it."""
+        before = self._baseline_cases.known.get(outcome["nodeid"])
         return None if before is None else self._answers.get((before.key, outcome["facets"].get(REPEAT)))
 
 
-def read_earlier(runs: Path, results: Mapping[str, Any], paired: BaselineCases) -> Earlier | None:
-    """Return the answers of the run that results were compared with.
+def read_baseline_answers(
+    runs: Path, results: Mapping[str, Any], baseline_cases: BaselineCases
+) -> BaselineAnswers | None:
+    """Return the answers of the run that the results were compared with.
 
-    None if it is not among ``runs`` any more, or if the results have no texts: then the page must show none either.
+    None if that run is no longer in ``runs``, or if the results have no texts; then the page must not show any.
     """
     name = results["comparison"]["baseline"].get("run", "")
-    if Path(name).name != name or any("question" not in from_json(e) for e in islice(results["instances"].values(), 1)):
+    if Path(name).name != name or any(
+        "question" not in from_json(each) for each in islice(results["instances"].values(), 1)
+    ):
         return None
     try:
-        earlier = parse_json((runs / name / "results.json").read_text(encoding="utf-8"))
-        return Earlier(earlier["outcomes"], paired)
+        baseline_results = parse_json((runs / name / "results.json").read_text(encoding="utf-8"))
+        return BaselineAnswers(baseline_results["outcomes"], baseline_cases)
     except (OSError, KeyError, TypeError, ValueError):
         return None
 

@@ -12,19 +12,19 @@ from pytest_rageval.analysis.baseline.snapshot import Measured, facets_of_case, 
 from pytest_rageval.report.files.baseline_file import snapshot_of
 from pytest_rageval.report.run.json_text import from_json
 
-__all__ = ["BaselineCases", "CaseKey", "case_key", "paired_of"]
+__all__ = ["BaselineCases", "CaseKey", "baseline_cases_of", "case_key"]
 
 CaseKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineCases:
-    """The baseline's cases by node ids of outcomes.
+    """The baseline's cases, by node ids of this run's outcomes.
 
     Attributes:
         scored: unchanged cases that both runs scored.
-        known: these, and cases that one of the runs did not score.
-        causes: cause of each case that both scored, in case its testbed's primary metric became worse.
+        known: the scored cases, and unchanged cases that one of the runs did not score.
+        causes: for each scored case, the cause to show if the primary metric of its testbed became worse.
     """
 
     scored: Mapping[str, Measured]
@@ -32,21 +32,21 @@ class BaselineCases:
     causes: Mapping[str, str]
 
 
-def paired_of(results: Mapping[str, Any]) -> BaselineCases | None:
-    """Return the pairs of a run's cases with its baseline; None without a baseline."""
+def baseline_cases_of(results: Mapping[str, Any]) -> BaselineCases | None:
+    """Pair a run's cases with those of its baseline; return None without a baseline."""
     if "baseline" not in results or "comparison" not in results:
         return None
     before = snapshot_of(results["baseline"]).cases
-    pairing = pair_up(before, tuple(_measured(map(from_json, results["outcomes"]))))
+    pairing = pair_up(before, tuple(_cases_of(map(from_json, results["outcomes"]))))
     scored = {node: pair.before for pair in pairing.pairs for node in pair.after.nodes}
     known = scored | {node: pair.before for pair in pairing.failed for node in pair.after.nodes}
-    kinds = _of_primary(results)
+    kinds = _primary_kinds(results)
     causes = {node: cause_text(pair, kinds[pair.after.testbed]) for pair in pairing.pairs for node in pair.after.nodes}
     return BaselineCases(scored, known, causes)
 
 
-def _of_primary(results: Mapping[str, Any]) -> dict[str, str]:
-    """Return testbed -> what its primary metric measures, see `MetricInfo.of`."""
+def _primary_kinds(results: Mapping[str, Any]) -> dict[str, str]:
+    """Return node id of a testbed -> what its primary metric measures, see `MetricInfo.of`."""
     metrics = results["plan"]["metrics"]
     return {
         node: metrics.get(testbed["metrics"][0], {}).get("of", "answer")
@@ -60,22 +60,22 @@ def case_key(outcome: Mapping[str, Any]) -> CaseKey:
     return outcome["testbed"], outcome["case_id"], outcome["system"], facets
 
 
-def _measured(outcomes: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:
-    """Yield the cases of outcomes, with only the data that pairs and causes need."""
+def _cases_of(outcomes: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:
+    """Group outcomes to cases, with only the data that pairs and causes need."""
     fields = ("nodeid", "data", "status", "evidence", "answer_seen")
-    runs: dict[CaseKey, list[dict[str, Any]]] = {}
+    repeats_by_case: dict[CaseKey, list[dict[str, Any]]] = {}
     for outcome in outcomes:
         if outcome["status"] != "skipped":
-            runs.setdefault(case_key(outcome), []).append({name: outcome.get(name) for name in fields})
-    for (testbed, case, system, facets), group in runs.items():
+            repeats_by_case.setdefault(case_key(outcome), []).append({name: outcome.get(name) for name in fields})
+    for (testbed, case, system, facets), repeats in repeats_by_case.items():
         yield Measured(
             testbed,
             case,
             system,
             dict(facets),
-            data=next((run["data"] for run in group if run["data"]), ""),
-            evidence=mean_share(run["evidence"] for run in group),
-            failed=all(run["status"] != "scored" for run in group),
-            nodes=tuple(run["nodeid"] for run in group),
-            answer_seen=mean_share(run["answer_seen"] for run in group),
+            data=next((run["data"] for run in repeats if run["data"]), ""),
+            evidence=mean_share(run["evidence"] for run in repeats),
+            failed=all(run["status"] != "scored" for run in repeats),
+            nodes=tuple(run["nodeid"] for run in repeats),
+            answer_seen=mean_share(run["answer_seen"] for run in repeats),
         )

@@ -1,4 +1,4 @@
-"""The outcomes as columns for the page to sort, filter and average."""
+"""Convert outcomes to columns, which the page sorts, filters and averages."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pytest_rageval.trace.steps import is_cut_short
 
 __all__ = ["columns_of"]
 
-_USED = ("latency_s", "cost_usd", "prompt_tokens", "completion_tokens")
+_USAGE_FIELDS = ("latency_s", "cost_usd", "prompt_tokens", "completion_tokens")
 
 
-class _Coded:
-    """A column of texts as indexes into the list of distinct texts; -1 for none."""
+class _CodedColumn:
+    """A column of texts, encoded as indexes into its distinct texts; -1 for a row without a text."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._table = {value: at for at, value in enumerate(values)}
         self.codes: list[int] = []
 
     def add(self, value: str, row: int) -> None:
-        """Set the value of a row; earlier rows without a value are filled up."""
+        """Set the text of a row; rows before it that were left out get -1."""
         codes, table = self.codes, self._table
         if len(codes) < row:
             self.fill(row)
@@ -39,29 +39,30 @@ class _Coded:
         return {"values": list(self._table), "codes": self.codes}
 
 
-def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tuple[dict[str, Any], list[str]]:
+def columns_of(results: Mapping[str, Any], baseline_cases: BaselineCases | None) -> tuple[dict[str, Any], list[str]]:
     """Return the outcomes as columns, and their searchable texts (answers and errors, or "").
 
     Args:
         results: the content of results.json; outcomes and instances may be JSON text.
-        paired: the cases of the baseline, if there is one.
+        baseline_cases: the cases of the baseline; None without a baseline.
 
     Returns:
-        Columns by name, each with one entry per outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status``,
-        ``error_type`` and each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, for the baseline,
-        ``before`` with None for no value; ``used``, the usage of answers; ``answered``, and ``failed`` for a failed
-        test, as 0 or 1; ``missed`` likewise, None if the run's version did not say it.
+        Columns by name, each with one entry per outcome. ``testbed``, ``system``, ``case``, ``status``, ``error_type``
+        and each of ``facets`` are ``{"values", "codes"}``; ``nodeid`` is a list of texts. Each of ``scores``, of
+        ``before`` (the baseline's scores) and of ``used`` (usage of answers) is a list with None for no value.
+        ``answered``, ``failed`` (the test failed) and ``missed`` are lists of 0 or 1; ``missed`` is None if an older
+        version wrote the results without it.
     """
-    required = {name: _Coded() for name in ("testbed", "system", "status")}
-    case, error = _Coded(results["instances"]), _Coded()
-    of_failed_tests = frozenset(results["run"].get("failed", ()))
+    required = {name: _CodedColumn() for name in ("testbed", "system", "status")}
+    case, error = _CodedColumn(results["instances"]), _CodedColumn()
+    failed_tests = frozenset(results["run"].get("failed", ()))
     nodeids: list[str] = []
     flags: dict[str, list[int]] = {"answered": [], "failed": [], "missed": []}
     texts: list[str] = []
-    facets: dict[str, _Coded] = defaultdict(_Coded)
+    facets: dict[str, _CodedColumn] = defaultdict(_CodedColumn)
     scores: dict[str, list[float | None]] = {}
     before: dict[str, list[float | None]] = {}
-    used: dict[str, list[float | None]] = {name: [] for name in (*_USED, *CALLS)}
+    used: dict[str, list[float | None]] = {name: [] for name in (*_USAGE_FIELDS, *CALLS)}
     for row, outcome in enumerate(map(from_json, results["outcomes"])):
         nodeids.append(outcome["nodeid"])
         for name, column in required.items():
@@ -69,19 +70,19 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         case.add(outcome["case_id"], row)
         if outcome["error_type"]:
             error.add(outcome["error_type"], row)
-        flags["failed"].append(int(outcome["nodeid"] in of_failed_tests))
+        flags["failed"].append(int(outcome["nodeid"] in failed_tests))
         flags["missed"].append(int(outcome.get("missed", False)))
         for name, value in outcome["facets"].items():
             facets[name].add(value, row)
-        _put(scores, {name: score["value"] for name, score in outcome["scores"].items()}, row)
-        case_before = paired.scored.get(outcome["nodeid"]) if paired else None
+        _append_row(scores, {name: score["value"] for name, score in outcome["scores"].items()}, row)
+        case_before = baseline_cases.scored.get(outcome["nodeid"]) if baseline_cases else None
         if case_before is not None:
-            _put(before, case_before.scores, row)
+            _append_row(before, case_before.scores, row)
         trace = _trace_of(outcome["answer"])
-        for name, value in _used_by(outcome, trace):
+        for name, value in _usage_of(outcome, trace):
             used[name].append(value)
         flags["answered"].append(int(_is_answered(outcome, trace)))
-        texts.append(_searchable(outcome))
+        texts.append(_search_text(outcome))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
         values += [None] * (rows - len(values))
@@ -101,7 +102,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
 
 
 def _is_answered(outcome: Mapping[str, Any], trace: tuple[Step, ...]) -> bool:
-    """Return whether an outcome has an answer, see `outcomes_with_answer`; steps before an exception are none."""
+    """Return whether an outcome has an answer, like `outcomes_with_answer`; steps before an exception are no answer."""
     answer = outcome["answer"]
     return answer is not None and not (outcome["status"] == "error" and is_cut_short(trace) and not answer["usage"])
 
@@ -110,24 +111,24 @@ def _trace_of(answer: Mapping[str, Any] | None) -> tuple[Step, ...]:
     return tuple(Step(step["kind"], step["detail"]) for step in answer["trace"]) if answer else ()
 
 
-def _used_by(outcome: Mapping[str, Any], trace: tuple[Step, ...]) -> Iterator[tuple[str, float | None]]:
-    """Yield the usage of an encoded outcome, and the calls in its trace; None for what is unknown."""
+def _usage_of(outcome: Mapping[str, Any], trace: tuple[Step, ...]) -> Iterator[tuple[str, float | None]]:
+    """Yield the usage of an encoded outcome, and the calls in its trace; None for unknown values."""
     answer = outcome["answer"]
     usage = (answer and answer["usage"]) or {}
-    yield from ((name, usage.get(name)) for name in _USED)
-    whole = Answer("", trace=trace, usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")))
+    yield from ((name, usage.get(name)) for name in _USAGE_FIELDS)
+    counted_answer = Answer("", trace=trace, usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")))
     is_scored = outcome["status"] == "scored"
-    yield from ((name, calls_in_trace(name, whole) if is_scored else None) for name in CALLS)
+    yield from ((name, calls_in_trace(name, counted_answer) if is_scored else None) for name in CALLS)
 
 
-def _searchable(outcome: Mapping[str, Any]) -> str:
-    """Return the text in which an outcome is found, besides its names: answer, kind and message of its error."""
+def _search_text(outcome: Mapping[str, Any]) -> str:
+    """Return the text that a search looks through in addition to names: the answer and the error."""
     answer = outcome["answer"]
     return "\n".join(filter(None, (answer and answer["text"], outcome["error_type"], outcome["error"])))
 
 
-def _put(columns: dict[str, list[float | None]], values: Mapping[str, float | None], row: int) -> None:
-    """Append a row's values to their columns, after filling up earlier rows."""
+def _append_row(columns: dict[str, list[float | None]], values: Mapping[str, float | None], row: int) -> None:
+    """Append a row's values to their columns; earlier rows without a value get None."""
     for name, value in values.items():
         column = columns.setdefault(name, [])
         if len(column) < row:

@@ -1,4 +1,4 @@
-"""A gate as a bar: its bound, the baseline's value, this run's value and its interval on one scale."""
+"""Draw a gate as a bar: its bound, the baseline's value, this run's value and its interval."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pytest_rageval.errors import RagEvalError
 __all__ = ["bar_of"]
 
 WIDTH = 200.0
-"""Width of the scale, in units of the picture; beside it are 5 units for marks at its ends."""
+"""Width of the scale in units of the picture, which has 5 more units on each side for marks at the ends."""
 
 
 def bar_of(gate: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the places on the scale 0 to 1, or to the largest value beyond 1; None without a value.
+    """Return the positions of a gate's values on the scale; None without a value or a bound.
 
-    A baseline gate is shown over the cases that it compares: its bound is the baseline's mean and its margin.
+    The scale is 0 to 1, or wider if a value is outside. The bar of a baseline gate shows only the compared cases: its
+    bound is the baseline's mean plus the gate's margin.
     """
     try:
         parsed = parse_gate(gate["expr"])
@@ -27,24 +28,22 @@ def bar_of(gate: Mapping[str, Any]) -> dict[str, Any] | None:
     if was is not None and gate.get("delta") is not None:
         now = was + gate["delta"]
     bound = None if parsed.baseline and was is None else parsed.bound + (was if parsed.baseline else 0.0)
-    if bound is None:
-        return None
-    if now is None:
+    if bound is None or now is None:
         return None
     interval = gate["ci95"] if gate["value"] is not None and abs(now - gate["value"]) < 0.005 else None
     values = [each for each in (was, now, bound, *(interval or ())) if each is not None]
     low, high = min(0.0, *values), max(1.0, *values)
 
-    def place(value: float | None) -> float | None:
+    def position(value: float | None) -> float | None:
         return None if value is None else round(5 + WIDTH * (value - low) / (high - low), 1)
 
     is_floor = parsed.op.startswith(">")
-    edge = place(bound) or 5.0
+    edge = position(bound) or 5.0
     return {
-        "bound": place(bound),
-        "was": place(was),
-        "now": place(now),
-        "interval": None if interval is None else (place(interval[0]), place(interval[1])),
+        "bound": position(bound),
+        "was": position(was),
+        "now": position(now),
+        "interval": None if interval is None else (position(interval[0]), position(interval[1])),
         "allowed": (edge, round(5 + WIDTH - edge, 1)) if is_floor else (5, round(edge - 5, 1)),
         "scale": (f"{low:.4g}", f"{high:.4g}"),
         "label": _label(bound, was, now, interval, parsed.op),

@@ -1,4 +1,4 @@
-"""The values of each gate in earlier runs, and the line that they draw beside its bar."""
+"""Read the values of gates in earlier runs, and draw them as a line beside the gate's bar."""
 
 from __future__ import annotations
 
@@ -15,39 +15,40 @@ from pytest_rageval.report.text.lines import number
 
 __all__ = ["earlier_values", "trend_of"]
 
-RUNS = 20
-"""Largest number of earlier runs that are read."""
+MAX_RUNS = 20
+"""Maximum number of earlier runs that are read."""
 
-LEAST = 2
-"""Smallest number of earlier values that are drawn."""
+MIN_VALUES = 2
+"""Minimum number of earlier values for a line."""
 
 WIDTH, HEIGHT = 80.0, 20.0
+"""Size of the picture, in its units."""
 
-_GATES, _ENDED, _WHOLE = b'\n"gates": [\n', b'\n"interrupted": false', b"\n}\n"
+_GATES, _NOT_INTERRUPTED, _END_OF_FILE = b'\n"gates": [\n', b'\n"interrupted": false', b"\n}\n"
 
 
 def earlier_values(runs: Path, results: Mapping[str, Any]) -> dict[str, list[float]]:
     """Return node id of a gate -> its values in the runs before this one, oldest first.
 
-    Runs that were interrupted, are damaged or evaluated no gate are left out.
+    It leaves out runs that were interrupted, have a damaged file or evaluated no gate.
     """
-    this = run_age(runs / (results["run"]["id"] or "-"))
-    before = [folder for folder in stored_runs(runs) if run_age(folder) < this][:RUNS]
+    this_age = run_age(runs / (results["run"]["id"] or "-"))
+    before = [folder for folder in stored_runs(runs) if run_age(folder) < this_age][:MAX_RUNS]
     values: dict[str, list[float]] = {}
     for folder in reversed(before):
-        for nodeid, value in _gates_in(folder / "results.json").items():
+        for nodeid, value in _read_gate_values(folder / "results.json").items():
             values.setdefault(nodeid, []).append(value)
     return values
 
 
-def _gates_in(path: Path) -> dict[str, float]:
-    """Return node id -> value, reading only the gates of a results.json; empty if that is not possible.
+def _read_gate_values(path: Path) -> dict[str, float]:
+    """Return node id -> value of the gates of a results.json; empty if they cannot be read.
 
-    `json_lines` writes each gate as a line of its own, behind the outcomes.
+    It parses only the gates: `json_lines` writes each of them on its own line, after the outcomes.
     """
     try:
         with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as text:
-            if text.find(_ENDED, 0, text.find(b"\n}")) < 0 or text[-len(_WHOLE) :] != _WHOLE:
+            if text.find(_NOT_INTERRUPTED, 0, text.find(b"\n}")) < 0 or text[-len(_END_OF_FILE) :] != _END_OF_FILE:
                 return {}
             at = text.rfind(_GATES)
             lines = b"" if at < 0 else text[at + len(_GATES) : text.find(b"\n]", at)]
@@ -63,12 +64,12 @@ def _values(gates: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, float]]:
 
 
 def trend_of(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, str] | None:
-    """Return the points of a gate's line up to this run, and its values in words; None without two earlier ones."""
-    if len(earlier) < LEAST:
+    """Return the points of a gate's line, up to this run, and a label with the values; None with too few values."""
+    if len(earlier) < MIN_VALUES:
         return None
     values = [*earlier] if gate["value"] is None else [*earlier, gate["value"]]
     low, high = min(values), max(values)
-    span = max(high - low, 0.1 * max(1.0, abs(high)))  # what hardly changes is no zigzag
+    span = max(high - low, 0.1 * max(1.0, abs(high)))  # so that tiny changes are not drawn as a zigzag
     middle = (low + high) / 2
 
     def point(at: int, value: float) -> str:
@@ -76,5 +77,5 @@ def trend_of(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, str
         return f"{x:.1f},{HEIGHT / 2 - (HEIGHT - 4) * (value - middle) / span:.1f}"
 
     now = "" if gate["value"] is None else f"; now {number(gate['value'])}"
-    told = f"{len(earlier)} earlier runs, oldest first: {', '.join(map(number, earlier))}{now}"
-    return {"points": " ".join(point(at, value) for at, value in enumerate(values)), "label": told}
+    label = f"{len(earlier)} earlier runs, oldest first: {', '.join(map(number, earlier))}{now}"
+    return {"points": " ".join(point(at, value) for at, value in enumerate(values)), "label": label}

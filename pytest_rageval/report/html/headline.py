@@ -1,4 +1,4 @@
-"""The top of the page: verdict, figures and warnings."""
+"""Compute the top of the page: verdict, figures and warnings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from pytest_rageval.analysis.decisions.selected_part import is_not_decided
 from pytest_rageval.analysis.people.bias import FAIR
 from pytest_rageval.report.files.plan_json import decode_plan_without_cases
-from pytest_rageval.report.html.gate_rows import is_not_comparable, is_undecided
+from pytest_rageval.report.html.gate_rows import is_inconclusive, is_not_comparable
 from pytest_rageval.report.html.links import Cases, case_list
 from pytest_rageval.report.run.verdict import RunVerdict, verdict_of
 from pytest_rageval.report.run.warnings import warnings_of
@@ -24,7 +24,7 @@ def conclusion_of(results: Mapping[str, Any], errors: int) -> RunVerdict:
     shard = results["run"].get("shard")
     verdict = verdict_of(
         Counter(gate["status"] for gate in results["gates"]),
-        inconclusive=sum(map(is_undecided, results["gates"])),
+        inconclusive=sum(map(is_inconclusive, results["gates"])),
         not_comparable=sum(is_not_comparable(gate) for gate in results["gates"]),
         not_decided=sum(is_not_decided(gate["status"], gate.get("reason")) for gate in results["gates"]),
         tests=len(results["run"].get("failed", ())),
@@ -38,7 +38,7 @@ def conclusion_of(results: Mapping[str, Any], errors: int) -> RunVerdict:
 
 
 def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: int) -> list[tuple[str, str]]:
-    """Return the run in figures, as (label, value); without those of model calls if no usage is known."""
+    """Return the figures of a run as (label, value); those of model calls only if some usage is known."""
     usage, seconds = results["usage"], results["run"]["duration_s"]
     tokens = [usage[key] for key in ("prompt_tokens", "completion_tokens")]
     replayed = f" ({usage['replayed']:,} replayed)" if usage["replayed"] else ""
@@ -63,19 +63,19 @@ def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: i
 def _cost(usage: Mapping[str, Any]) -> str:
     if usage["cost_usd"] is not None:
         return dollars(usage["cost_usd"])
-    known = usage.get("at_least", {}).get("cost_usd")
-    return "unknown" if known is None else f"at least {dollars(known)}"
+    lower_bound = usage.get("at_least", {}).get("cost_usd")
+    return "unknown" if lower_bound is None else f"at least {dollars(lower_bound)}"
 
 
 def failed_tests_of(results: Mapping[str, Any], cases: Cases) -> dict[str, Any]:
-    """Return the tests that failed on their own, tests without a case first; gates are left out."""
+    """Return the list of failed tests, those without a case first; gates are left out."""
     failed = sorted(results["run"].get("failed", ()), key=cases.__contains__)
     return case_list([(nodeid, "") for nodeid in failed], others=sum(nodeid not in cases for nodeid in failed))
 
 
 def notes_of(results: Mapping[str, Any]) -> list[str]:
-    """Return the warnings of the summary, and which judges, cases and gates do not count."""
-    undecided = [(gate["scope"], gate["expr"]) for gate in results["gates"] if is_undecided(gate)]
+    """Return the warnings of the summary, and sentences on judges, cases and gates that do not count."""
+    inconclusive = [(gate["scope"], gate["expr"]) for gate in results["gates"] if is_inconclusive(gate)]
     plan = decode_plan_without_cases(results)
     untrusted = [
         f"scores of the judge {each['judge']} do not count: {each['problem']}"
@@ -85,4 +85,4 @@ def notes_of(results: Mapping[str, Any]) -> list[str]:
     biased = [bias_text(each) for each in BIAS.read_rows(results) if each.verdict != FAIR]
     unselected = [f"{counted(plan.unselected, 'case')} not selected"] if plan.unselected else []
     unmatched = [f"no case of this session matches the gate {gate}" for gate in plan.unmatched_gates]
-    return [*warnings_of(plan, undecided), *untrusted, *biased, *unselected, *unmatched]
+    return [*warnings_of(plan, inconclusive), *untrusted, *biased, *unselected, *unmatched]

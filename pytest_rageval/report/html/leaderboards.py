@@ -1,4 +1,4 @@
-"""The leaderboards of the page: several systems by a metric, with links to the cases that each won and lost."""
+"""Compute the page's leaderboards: systems by metric, with links to the cases won and lost."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["leaderboards_of"]
 
 
 def leaderboards_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a leaderboard for each primary metric of several systems, that of the most cases first."""
+    """Return a leaderboard for each primary metric of several systems, the one with the most cases first."""
     bests = {row.metric: row.best for row in MATCHING.read_rows(results) if row.best.scope == ALL}
     by_metric: dict[str, list[SystemRow]] = {}
     for row in SYSTEMS.read_rows(results):
         by_metric.setdefault(row.metric, []).append(row)
-    known = results["plan"]["metrics"]
+    metrics = results["plan"]["metrics"]
     boards = [
         {
             "metric": metric,
             "best": best.system,
-            "lower": not known.get(metric, {}).get("higher_is_better", True),
+            "lower": not metrics.get(metric, {}).get("higher_is_better", True),
             "rows": list(_rows(rows, best)),
             "n": sum(row.n for row in rows),
         }
@@ -47,22 +47,22 @@ def _rows(rows: Sequence[SystemRow], best: Best) -> Iterator[dict[str, Any]]:
             "interval": interval(row.ci95),
             "n": row.n,
             "to": f"cases&{_query(row, {'state': 'asked'})}",
-            **_against(row, others.get(row.system), best.system),
+            **_compare_with_best(row, others.get(row.system), best.system),
         }
 
 
-def _against(row: SystemRow, found: Contrast | None, best: str) -> dict[str, Any]:
+def _compare_with_best(row: SystemRow, contrast: Contrast | None, best: str) -> dict[str, Any]:
     """Return the difference from the best system, and how often the system won, tied and lost against it."""
-    if found is None or found.difference is None:
+    if contrast is None or contrast.difference is None:
         return {"difference": "", "between": "", "sure": False, "duels": []}
-    between = None if found.ci95 is None else (-found.ci95[1], -found.ci95[0])
-    tied = found.n - found.won - found.lost
-    counts = (("won", "better", found.lost), ("tied", "alike", tied), ("lost", "worse", found.won))
+    between = None if contrast.ci95 is None else (-contrast.ci95[1], -contrast.ci95[0])
+    tied = contrast.n - contrast.won - contrast.lost
+    counts = (("won", "better", contrast.lost), ("tied", "alike", tied), ("lost", "worse", contrast.won))
     compared = {"minus": f"system:{best}", "sort": "change"}
     return {
-        "difference": f"{-found.difference:+.2f}".replace("-", "−") if abs(found.difference) >= 0.005 else "0.00",
+        "difference": f"{-contrast.difference:+.2f}".replace("-", "−") if abs(contrast.difference) >= 0.005 else "0.00",
         "between": interval(between).replace("-", "−"),
-        "sure": found.separable,
+        "sure": contrast.separable,
         "duels": [(word, n, f"cases&{_query(row, {**compared, 'state': state})}") for word, state, n in counts],
     }
 

@@ -1,4 +1,4 @@
-"""Links of the page: sentences with links to cases, and lists of cases."""
+"""Make sentences with links to cases, lists of cases, and addresses within the page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pytest_rageval.report.html.visible_text import in_address
 
 __all__ = ["Cases", "Piece", "Sentence", "case_list", "view_query"]
 
-NAMED = 200  # cases of each kind that are listed
+MAX_LISTED = 200
+"""Maximum number of cases in a list; the page only counts the others."""
 
 
 class Piece(NamedTuple):
@@ -24,7 +25,7 @@ Sentence = list[Piece]
 
 
 class Cases:
-    """The cases of a page by node id; the page can open no others.
+    """The cases that the page can open, by node id.
 
     Args:
         columns: the result of `columns.columns_of`.
@@ -38,19 +39,19 @@ class Cases:
         return nodeid in self._rows
 
     def case_id(self, nodeid: str) -> str:
-        """Return the id of a case; for another node id, the node id without its file."""
+        """Return the id of a case; if the node id has no case, return the node id without its file."""
         if nodeid in self._rows:
             name: str = self._ids["values"][self._ids["codes"][self._rows[nodeid]]]
             return name
         return nodeid.partition("::")[2] or nodeid
 
     def link_names(self, names: Sequence[tuple[str, str]], most: int, rest: str) -> Iterator[Piece]:
-        """Yield names as an enumeration; names of cases are links.
+        """Yield names separated by commas; names of cases are links.
 
         Args:
             names: (name, node id) pairs.
             most: how many names to show, followed by the number of the rest.
-            rest: the address of the whole list.
+            rest: the address of the full list.
         """
         for at, (name, nodeid) in enumerate(names[:most]):
             if at:
@@ -69,18 +70,20 @@ class Cases:
 
 
 def case_list(pairs: Sequence[tuple[str, str]], others: int = 0) -> dict[str, Any]:
-    """Return the first (node id, detail) pairs, with their number, how many are left out, and how many are cases.
+    """Return the first pairs as ``cases``, and three numbers.
+
+    ``n`` counts all pairs, ``more`` those left out, and ``listed`` those whose node id is a case of the page.
 
     Args:
-        pairs: node ids with details.
-        others: how many of them are no cases of the page.
+        pairs: (node id, detail) pairs.
+        others: number of pairs whose node id is not a case of the page.
     """
     n = len(pairs)
-    return {"n": n, "cases": pairs[:NAMED], "more": max(0, n - NAMED), "listed": n - others}
+    return {"n": n, "cases": pairs[:MAX_LISTED], "more": max(0, n - MAX_LISTED), "listed": n - others}
 
 
 def view_query(values: Mapping[str, str]) -> str:
-    """Return the choices of a view as they stand in an address of the page: ``metric=accuracy&system=react``."""
+    """Encode the choices of a view for an address of the page: ``metric=accuracy&system=react``."""
     return "&".join(
         f"{quote(name, safe='')}={quote(value.encode('utf-8', 'replace'), safe='')}" for name, value in values.items()
     )

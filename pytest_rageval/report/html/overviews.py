@@ -1,4 +1,4 @@
-"""The sections of the summary as tables of the page."""
+"""Convert the summary's sections to tables of the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Overview", "overviews_of"]
 
 
 class Overview(NamedTuple):
-    """A table with title and notes; the first row is the head, each row begins with its label."""
+    """A table with title and notes; its first row is the head, and each row begins with a label."""
 
     title: str
     rows: Sequence[Sequence[str]]

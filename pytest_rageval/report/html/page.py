@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.folders import whole_files
 from pytest_rageval.report.html import headline
-from pytest_rageval.report.html.account import causes_of, findings_of, verdict_in
-from pytest_rageval.report.html.baseline_answers import Earlier, read_earlier
-from pytest_rageval.report.html.case_pairs import BaselineCases, paired_of
+from pytest_rageval.report.html.account_rows import causes_of, findings_of, stored_verdict
+from pytest_rageval.report.html.baseline_answers import BaselineAnswers, read_baseline_answers
+from pytest_rageval.report.html.case_pairs import BaselineCases, baseline_cases_of
 from pytest_rageval.report.html.columns import columns_of
-from pytest_rageval.report.html.comparison import alpha_of, comparison_of
+from pytest_rageval.report.html.comparison_rows import alpha_of, comparison_of
 from pytest_rageval.report.html.difference_map import difference_map_of
 from pytest_rageval.report.html.gate_rows import gates_of
 from pytest_rageval.report.html.gate_trends import earlier_values
@@ -27,8 +27,8 @@ from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack, parcels_of
 from pytest_rageval.report.html.sentences import sentences_of
-from pytest_rageval.report.html.text_selection import LARGEST, HtmlCases, TextSelection, select_texts
-from pytest_rageval.report.html.visible_text import UNSEEN, breakable, in_address, shown
+from pytest_rageval.report.html.text_selection import MAX_OUTCOMES, HtmlCases, TextSelection, select_texts
+from pytest_rageval.report.html.visible_text import INVISIBLE_CHARACTERS, breakable_html, in_address, visible_html
 from pytest_rageval.report.run.json_text import from_json, to_json
 from pytest_rageval.report.text.lines import counted
 
@@ -76,9 +76,9 @@ def write_html(
 
 def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: HtmlCases | None = None) -> Iterator[str]:
     """Yield the page of a run in pieces; each parcel of texts is packed only when it is written."""
-    paired = paired_of(results)
-    earlier = read_earlier(runs, results, paired) if runs and paired else None
-    columns, answers = columns_of(results, paired)
+    baseline_cases = baseline_cases_of(results)
+    earlier = read_baseline_answers(runs, results, baseline_cases) if runs and baseline_cases else None
+    columns, answers = columns_of(results, baseline_cases)
     selection = select_texts(results, texts_of)
     if selection.left_out:
         pairs = zip(selection.outcomes, answers, strict=True)
@@ -89,7 +89,7 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
     script, style = _script(), _text("page.css")
     return _template().generate(
         run=results["run"],
-        verdict=verdict_in(results) or headline.conclusion_of(results, statuses["error"]),
+        verdict=stored_verdict(results) or headline.conclusion_of(results, statuses["error"]),
         findings=findings_of(results, cases),
         terms=TERMS,
         map=difference_map_of(results),
@@ -105,7 +105,9 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
         script=script,
         style=style,
         policy=_policy(script, style),
-        columns=pack(to_json({**_page_data(results, earlier, paired), "columns": columns, "questions": questions})),
+        columns=pack(
+            to_json({**_page_data(results, earlier, baseline_cases), "columns": columns, "questions": questions})
+        ),
         answers=pack(to_json(answers)),
         parcels=parcels_of(selection, earlier),
     )
@@ -117,14 +119,16 @@ def _left_out(selection: TextSelection, texts_of: HtmlCases | None) -> Iterator[
         texts = f"the texts of {counted(selection.left_out, 'case')} that did not change are not in this page"
         why = "it was written with --rag-html-cases changed"
         if texts_of is None:
-            why = f"a page with more than {LARGEST:,} cases has them only with --rag-html-cases all"
+            why = f"a page with more than {MAX_OUTCOMES:,} cases has them only with --rag-html-cases all"
         yield f"{texts}: {why}; all figures include these cases"
 
 
-def _page_data(results: Mapping[str, Any], earlier: Earlier | None, paired: BaselineCases | None) -> dict[str, Any]:
+def _page_data(
+    results: Mapping[str, Any], earlier: BaselineAnswers | None, baseline_cases: BaselineCases | None
+) -> dict[str, Any]:
     """Return the data of the page other than outcomes and instances."""
     comparisons = results["comparison"]["comparisons"] if "comparison" in results else []
-    causes = paired.causes if paired else {}
+    causes = baseline_cases.causes if baseline_cases else {}
     return {
         "view": results["plan"]["view"],
         "metrics": results["plan"]["metrics"],
@@ -134,7 +138,7 @@ def _page_data(results: Mapping[str, Any], earlier: Earlier | None, paired: Base
         "alpha": alpha_of(results),
         "found": causes_of(results),
         "sizes": {"outcomes": OUTCOMES, "instances": INSTANCES, "earlier": OUTCOMES if earlier else 0},
-        "unseen": UNSEEN,
+        "unseen": INVISIBLE_CHARACTERS,
     }
 
 
@@ -156,8 +160,8 @@ def _template() -> Template:
     environment = Environment(
         loader=FunctionLoader(_text), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters["shown"] = shown
-    environment.filters["breakable"] = breakable
+    environment.filters["shown"] = visible_html
+    environment.filters["breakable"] = breakable_html
     environment.filters["in_address"] = in_address
     return environment.get_template("page.html")
 

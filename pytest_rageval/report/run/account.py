@@ -1,4 +1,4 @@
-"""The account of a run: its verdict and its causes, in the words of every report."""
+"""Compute the account of a run: verdict and causes, in the sentences that all reports use."""
 
 from __future__ import annotations
 
@@ -20,29 +20,30 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.verdict import RunVerdict, verdict_of
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["account_against", "account_of", "covered", "run_verdict"]
+__all__ = ["account_against", "account_of", "covered_testbeds", "run_verdict"]
 
 
 def account_of(run: Run) -> Account:
     """Return the account of a run whose gates are evaluated.
 
-    The verdict is not stored with the findings: the exit status still changes if a report cannot be written.
+    The findings are computed once; the verdict is computed anew, because the exit status changes if a report cannot be
+    written.
     """
-    found = run.once("findings", lambda run: findings(_evidence(run)))
+    run_findings = run.once("findings", lambda run: findings(_evidence(run)))
     verdict = run_verdict(run)
-    tail = _tail(found, run)
-    return Account(f"{verdict.text} - {tail}" if tail else verdict.text, verdict.kind, found)
+    counts = _counts_text(run_findings, run)
+    return Account(f"{verdict.text} - {counts}" if counts else verdict.text, verdict.kind, run_findings)
 
 
 def account_against(run: Run, earlier: Snapshot, alpha: float) -> Account:
-    """Return the account of a stored run against another run: its gates are evaluated anew.
+    """Return the account of a stored run against another run; evaluate its gates anew.
 
     Args:
         run: the later run.
         earlier: the measures of the earlier run.
-        alpha: the accepted chance of a false alarm.
+        alpha: the accepted rate of false alarms.
     """
-    plan = replace(run.plan, alpha=alpha, deselected=(), updates=False)  # these belong to its own baseline
+    plan = replace(run.plan, alpha=alpha, deselected=(), updates=False)  # these refer to its own baseline
     compared = replace(run, plan=plan, baseline=earlier, exitstatus=0)
     compared.evaluate_gates()
     return account_of(compared)
@@ -51,7 +52,7 @@ def account_against(run: Run, earlier: Snapshot, alpha: float) -> Account:
 def run_verdict(run: Run) -> RunVerdict:
     """Return the verdict of a run's gates and tests, without causes.
 
-    If a gate or a test failed by itself, cases in error are left out: the account counts them.
+    Cases in error decide it only if no gate and no other test failed; the account counts them in any case.
     """
     results = [gate.result for gate in run.gates]
     errors = {nodeid for nodeid, outcome in run.outcomes.items() if outcome.status == "error"}
@@ -76,10 +77,10 @@ def _evidence(run: Run) -> AccountInput:
     systems = {outcome.system for outcome in of_systems}
     return AccountInput(
         comparison=run.comparison(MatrixChoice()),
-        gates=[JudgedGate(each.result, covered(run, each)) for each in run.gates],
+        gates=[JudgedGate(each.result, covered_testbeds(run, each)) for each in run.gates],
         outcomes=of_systems,
         errors=run.ordered(),
-        deciding_metrics=_looked_at(run),
+        deciding_metrics=_metrics_with_gates(run),
         metrics=run.plan.metrics,
         names=Names({nodeid: each.name for nodeid, each in run.plan.testbeds.items()}, len(systems) > 1),
         alpha=run.plan.alpha,
@@ -87,8 +88,8 @@ def _evidence(run: Run) -> AccountInput:
     )
 
 
-def covered(run: Run, gate: NamedGate) -> tuple[str, ...]:
-    """Return the testbeds that a gate covers."""
+def covered_testbeds(run: Run, gate: NamedGate) -> tuple[str, ...]:
+    """Return the node ids of the testbeds that a gate covers."""
     if gate.result.scope == SESSION and gate.nodeid == session_node(gate.result.gate):
         return tuple(nodeid for nodeid in run.plan.testbeds if covers(run.plan, gate.result.gate, nodeid))
     return tuple(
@@ -98,30 +99,33 @@ def covered(run: Run, gate: NamedGate) -> tuple[str, ...]:
     )
 
 
-def _looked_at(run: Run) -> Mapping[str, tuple[str, ...]]:
-    """Return testbed -> its primary metric and the metrics that a gate bounds, as far as it computes them."""
+def _metrics_with_gates(run: Run) -> Mapping[str, tuple[str, ...]]:
+    """Return node id of a testbed -> its primary metric and its metrics with a gate."""
     session = [parse_gate(text).metric for text in run.plan.session_gates]
-    looked_at = {}
+    metrics_by_testbed = {}
     for nodeid, testbed in run.plan.testbeds.items():
         if nodeid not in run.plan.judge_testbeds:
             gated = {*session, *(parse_gate(text).metric for text in testbed.gates)} - {*PSEUDO_METRICS}
             metrics = (metric for metric in testbed.metrics if metric == testbed.primary or metric in gated)
-            looked_at[nodeid] = tuple(metrics)
-    return looked_at
+            metrics_by_testbed[nodeid] = tuple(metrics)
+    return metrics_by_testbed
 
 
-def _tail(found: tuple[Finding, ...], run: Run) -> str:
-    """Return how many cases broke, missed or were fixed, and by how many causes; each repeat of a case can miss."""
-    account = Account("", "open", found)
+def _counts_text(run_findings: tuple[Finding, ...], run: Run) -> str:
+    """Return the numbers of errors, broken and missed cases and causes, or else of fixed cases.
+
+    With repeats, it counts the runs that missed instead of the cases, because each repeat of a case can miss.
+    """
+    account = Account("", "open", run_findings)
     unit = {"missed": "run" if has_repeats(list(run.outcomes.values())) else "case"}
     parts = []
-    for kind, what in (("errors", "error"), ("drop", "broke"), ("missed", "missed")):
-        cases = {case for each in found if each.kind == kind for case in each.cases}
+    for kind, verb in (("errors", "error"), ("drop", "broke"), ("missed", "missed")):
+        cases = {case for each in run_findings if each.kind == kind for case in each.cases}
         if kind == "errors" and cases:
             parts.append(counted(len(cases), "error"))
         elif cases:
-            parts.append(f"{counted(len(cases), unit.get(kind, 'case'))} {what}")
+            parts.append(f"{counted(len(cases), unit.get(kind, 'case'))} {verb}")
     if account.causes:
         return ", ".join([*parts, counted(len(account.causes), "cause")])
-    fixed = {case for each in found if each.kind == "improvement" for case in each.cases}
+    fixed = {case for each in run_findings if each.kind == "improvement" for case in each.cases}
     return f"{counted(len(fixed), 'case')} fixed" if fixed else ""

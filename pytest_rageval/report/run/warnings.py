@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.report.run.gate_results import ungated
+from pytest_rageval.report.run.gate_results import ungated_testbeds
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.trace.steps import has_failed, tool_calls
@@ -26,7 +26,9 @@ def warnings_of(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
         notes += [
             f"{scope}: {gate} is inconclusive; rag_inconclusive = fail would fail it" for scope, gate in undecided
         ]
-    notes += [f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in ungated(plan)]
+    notes += [
+        f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in ungated_testbeds(plan)
+    ]
     return notes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.report.run.cell_json import pair_of
+from pytest_rageval.report.run.cell_json import encode_interval
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MetricCorrelation, shows_correlations
@@ -57,8 +57,8 @@ def _encode_row(each: MetricCorrelation) -> dict[str, Any]:
         "retrieval": each.retrieval,
         "downstream": each.downstream,
         "n": correlation.n,
-        "tau_b": {"value": correlation.tau_b, "ci95": pair_of(correlation.tau_b_ci95)},
-        "rho": {"value": correlation.rho, "ci95": pair_of(correlation.rho_ci95)},
+        "tau_b": {"value": correlation.tau_b, "ci95": encode_interval(correlation.tau_b_ci95)},
+        "rho": {"value": correlation.rho, "ci95": encode_interval(correlation.rho_ci95)},
     } | ({"reason": correlation.reason} if correlation.reason else {})
 
 

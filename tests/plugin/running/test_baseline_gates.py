@@ -208,8 +208,8 @@ def test_new_removed_renamed_and_changed_cases_are_not_compared(project: Project
 
 BROKEN: dict[str, tuple[str | None, str]] = {
     "none": (None, "there is no baseline *rag-baseline.json yet; write it with --rag-update-baseline"),
-    "conflict": ("<<<<<<< ours\n{}", "*rag-baseline.json:1: this is no JSON *; resolve the conflict or *"),
-    "another": ('{"schema": 9}', "*rag-baseline.json: the baseline's schema is 9, wanted 1 or 2; *"),
+    "conflict": ("<<<<<<< ours\n{}", "*rag-baseline.json:1: invalid JSON *; resolve the conflict or *"),
+    "another": ('{"schema": 9}', "*rag-baseline.json: the baseline's schema is 9, expected 1 or 2; *"),
 }
 
 

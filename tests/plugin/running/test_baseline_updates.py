@@ -88,7 +88,7 @@ def test_a_baseline_that_is_nested_too_deep_is_one_sentence(project: Project, ba
     run = project.run(*args)
     assert run.status == 4
     said = run.text + run.result.stderr.str()
-    assert "rag-baseline.json:1: this is no JSON (it is nested deeper than 100 levels); resolve" in said
+    assert "rag-baseline.json:1: invalid JSON (it is nested deeper than 100 levels); resolve" in said
     assert "INTERNALERROR" not in said
 
 

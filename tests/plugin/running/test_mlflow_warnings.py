@@ -56,7 +56,7 @@ def test_a_store_that_is_not_there_is_a_warning(project: Project, monkeypatch: p
     run = project.run("--rag-mlflow", "http://127.0.0.1:9", forked=True)
     assert run.status == 0
     run.said(
-        "warning: http://127.0.0.1:9 took no run of MLflow: *; the results are kept, "
+        "warning: cannot log the run to http://127.0.0.1:9: *; the results are kept, "
         f"send them with: rageval export {run.results['run']['id']} --as mlflow --out http://127.0.0.1:9"
     )
 

@@ -139,9 +139,9 @@ def test_is_refused_without_texts(project: Project) -> None:
     ("damage", "warning"),
     [
         ("missing", f"*the old answers cannot be shown: the baseline's answers *{ANSWERS} is missing; write it anew*"),
-        ("cut", f"*the old answers cannot be shown: *{ANSWERS}: this is no whole gzip file; write it anew*"),
+        ("cut", f"*the old answers cannot be shown: *{ANSWERS}: truncated or malformed gzip file; write it anew*"),
         ("text", f"*the old answers cannot be shown: the baseline's answers *{ANSWERS} cannot be read*"),
-        ("line", f"*the old answers cannot be shown: *{ANSWERS}:2: this is no answer (KeyError: *"),
+        ("line", f"*the old answers cannot be shown: *{ANSWERS}:2: malformed answer (KeyError: *"),
     ],
 )
 def test_a_bad_file_is_one_warning(kept: Project, damage: str, warning: str) -> None:

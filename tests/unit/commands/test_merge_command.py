@@ -165,7 +165,7 @@ def of_whole(results: dict[str, Any]) -> None:
 REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a gap": (
         [shard(1), shard(3)],
-        "the results of shard 2 are missing, as 1.json is shard 1 of 3, 2.json is shard 3 of 3; give those of all",
+        "the results of shard 2 are missing (1.json is shard 1 of 3, 2.json is shard 3 of 3); name all shards",
     ),
     "an overlap": (
         [shard(1), shard(2), shard(2), shard(3)],
@@ -177,7 +177,7 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
     ),
     "a whole run": (
         changed(of_whole),
-        "2.json is of no shard; give the results of runs with --rag-shard",
+        "2.json is not a shard; name the results of runs with --rag-shard",
     ),
     "other shards": (
         [shard(1), shard(2, of=2)],

@@ -44,7 +44,7 @@ from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import RGB_MARKERS
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.report.files.journals import journal_path, read_journal
-from pytest_rageval.report.files.paid_answers import paid_of
+from pytest_rageval.report.files.paid_calls import paid_by_run
 from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.workflow import NO_CALLS
 from pytest_rageval.testbeds.settings import parse_settings
@@ -131,7 +131,7 @@ def test_a_resumed_run_takes_over_the_replies_for_an_input(
 
     asked("first", ScriptedLLM("It lies in Paris."), ())
     again = ScriptedLLM("never asked")
-    assert asked("second", again, paid_of(tmp_path, ()).rows).inputs == {"wording": "It lies in Paris."}
+    assert asked("second", again, paid_by_run(tmp_path, ()).rows).inputs == {"wording": "It lies in Paris."}
     assert again.requests == ()
     calls = {call.number: call for call in read_journal(journal_path(tmp_path, "first"))}
     assert [(call.kind, call.within and calls[call.within].kind) for call in calls.values()] == [

@@ -5,7 +5,7 @@ import pytest
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
-from pytest_rageval.report.files.pruning import Keep
+from pytest_rageval.report.files.pruning import KeepLimits
 
 
 def options_of(pytester: pytest.Pytester, *args: str) -> Options:
@@ -90,9 +90,9 @@ def test_a_run_with_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[str
     assert options_of(pytester, *args, str(pytester.path)).narrowed is False  # the whole project is among them
 
 
-@pytest.mark.parametrize(("text", "keep"), [("3", Keep(3)), ("all, 1 GB", Keep(None, 10**9))])
-def test_the_number_of_runs_to_keep(pytester: pytest.Pytester, text: str, keep: Keep) -> None:
-    assert options_of(pytester).keep_runs == Keep(50, 2 * 10**9)
+@pytest.mark.parametrize(("text", "keep"), [("3", KeepLimits(3)), ("all, 1 GB", KeepLimits(None, 10**9))])
+def test_the_number_of_runs_to_keep(pytester: pytest.Pytester, text: str, keep: KeepLimits) -> None:
+    assert options_of(pytester).keep_runs == KeepLimits(50, 2 * 10**9)
     pytester.makeini(f"[pytest]\nrag_keep_runs = {text}")
     assert options_of(pytester).keep_runs == keep
 

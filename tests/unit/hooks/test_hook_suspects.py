@@ -14,8 +14,8 @@ from pytest_rageval.hooks.reporting.alone_runs import exit_of
 from pytest_rageval.llm.client.earlier_calls import SYSTEM, EarlierCalls
 from pytest_rageval.llm.client.journal import Journal
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.report.files.journals import journal_path, open_cases
-from pytest_rageval.report.files.paid_answers import paid_by
+from pytest_rageval.report.files.journals import cases_in_flight, journal_path
+from pytest_rageval.report.files.paid_calls import paid_by_process
 
 ROW = {"nodeid": "t.py::test[q2]", "kind": SYSTEM, "key": "", "value": {"text": "Paris"}, "calls": asdict(Calls(1))}
 
@@ -47,7 +47,7 @@ def test_an_incomplete_line_is_read_later(tmp_path: Path) -> None:
 
 def test_in_flight_are_the_test_that_ran_last_and_the_calls_without_an_end(tmp_path: Path) -> None:
     path = journal_path(tmp_path, "gw0")
-    assert open_cases(path) == ()
+    assert cases_in_flight(path) == ()
     journal = Journal(path)
     journal.mark_running("t.py::test[q1]")
     ended, _, _ = (journal.start(f"t.py::test[q{number}]", SYSTEM) for number in (1, 2, 3))
@@ -56,8 +56,8 @@ def test_in_flight_are_the_test_that_ran_last_and_the_calls_without_an_end(tmp_p
     journal.close()
     with path.open("a", encoding="utf-8") as stream:
         stream.write('{"runs": "t.py::te')  # cut short
-    assert open_cases(path) == ("t.py::test[é]", "t.py::test[q2]", "t.py::test[q3]")
-    assert [row["nodeid"] for row in paid_by("gw0", tmp_path, ()).rows] == ["t.py::test[q1]"]
+    assert cases_in_flight(path) == ("t.py::test[é]", "t.py::test[q2]", "t.py::test[q3]")
+    assert [row["nodeid"] for row in paid_by_process("gw0", tmp_path, ()).rows] == ["t.py::test[q1]"]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_rageval.report.files.results_json import schema
-from pytest_rageval.report.html.case_pairs import paired_of
-from pytest_rageval.report.html.comparison import comparison_of
+from pytest_rageval.report.html.case_pairs import baseline_cases_of
+from pytest_rageval.report.html.comparison_rows import comparison_of
 from pytest_rageval.report.html.gate_rows import gates_of
 from pytest_rageval.report.html.page import html_of
 
@@ -74,11 +74,11 @@ def test_broken_and_fixed_cases_are_those_of_the_primary_metrics(museum: Results
 
 def test_each_case_has_the_cause_from_the_comparison(museum: Results) -> None:
     accuracy = museum["comparison"]["comparisons"][0]
-    result = paired_of(museum)
+    result = baseline_cases_of(museum)
     assert result is not None
     assert [result.causes[nodeid] for nodeid in accuracy["broken"]] == ["generation"] * accuracy["causes"]["generation"]
     museum["plan"]["metrics"]["accuracy"]["of"] = "retrieval"
-    result = paired_of(museum)
+    result = baseline_cases_of(museum)
     assert result is not None
     assert {result.causes[nodeid] for nodeid in accuracy["broken"]} == {"retrieval"}
 

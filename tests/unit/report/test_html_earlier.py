@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.report.html.baseline_answers import Earlier, read_earlier
-from pytest_rageval.report.html.case_pairs import BaselineCases, paired_of
+from pytest_rageval.report.html.baseline_answers import BaselineAnswers, read_baseline_answers
+from pytest_rageval.report.html.case_pairs import BaselineCases, baseline_cases_of
 
 T = "t.py::t"
 
@@ -45,7 +45,7 @@ def compared(*outcomes: dict[str, Any], cases: Any = (), run: str = "r1", **more
 
 
 def paired(results: dict[str, Any]) -> BaselineCases:
-    result = paired_of(results)
+    result = baseline_cases_of(results)
     assert result is not None
     return result
 
@@ -75,7 +75,7 @@ def test_the_page_pairs_cases_like_the_comparison() -> None:
 
 
 def test_results_without_a_comparison_have_no_pairs() -> None:
-    assert paired_of({"outcomes": [outcome("q1")]}) is None
+    assert baseline_cases_of({"outcomes": [outcome("q1")]}) is None
 
 
 def test_the_answer_of_the_same_case_in_the_same_setting_and_repeat() -> None:
@@ -92,7 +92,7 @@ def test_the_answer_of_the_same_case_in_the_same_setting_and_repeat() -> None:
         outcome("q3", None),
         outcome("old", "by its old name"),
     ]
-    earlier = Earlier(then, paired(results))
+    earlier = BaselineAnswers(then, paired(results))
     assert [earlier.of(each) for each in now] == [
         answered("twice"),
         None,
@@ -107,15 +107,15 @@ def test_the_baseline_run_is_read_if_it_is_available(tmp_path: Path) -> None:
     stored = tmp_path / "r1" / "results.json"
     stored.write_text(json.dumps({"outcomes": [outcome("q1")]}))
     results = compared(outcome("q1", "now"), cases=[before("q1", 1.0)])
-    result = read_earlier(tmp_path, results, paired(results))
+    result = read_baseline_answers(tmp_path, results, paired(results))
     assert result is not None
     assert result.of(outcome("q1")) == answered("then")
     gone = compared(outcome("q1"), cases=[before("q1", 1.0)], run="gone")
-    assert read_earlier(tmp_path, gone, paired(gone)) is None
+    assert read_baseline_answers(tmp_path, gone, paired(gone)) is None
     bare = {**results, "instances": {"q1": {"passages": {}}}}  # texts are left out
-    assert read_earlier(tmp_path, bare, paired(bare)) is None
+    assert read_baseline_answers(tmp_path, bare, paired(bare)) is None
     stored.write_text("{}")
-    assert read_earlier(tmp_path, results, paired(results)) is None
+    assert read_baseline_answers(tmp_path, results, paired(results)) is None
 
 
 @pytest.mark.parametrize("name", ["", "../r1", "/r1", "."])
@@ -125,4 +125,4 @@ def test_only_a_run_of_the_project_is_read(tmp_path: Path, name: str) -> None:
         (folder / "results.json").write_text(json.dumps({"outcomes": [outcome("q1")]}))
     (tmp_path / "runs").mkdir()
     results = compared(outcome("q1"), cases=[before("q1", 1.0)], run=name)
-    assert read_earlier(tmp_path / "runs", results, paired(results)) is None
+    assert read_baseline_answers(tmp_path / "runs", results, paired(results)) is None

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from pytest_rageval.report.html.columns import columns_of
-from pytest_rageval.report.html.comparison import comparison_of
+from pytest_rageval.report.html.comparison_rows import comparison_of
 from pytest_rageval.report.html.headline import tiles_of
 from pytest_rageval.report.html.page import html_of
 from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack
-from pytest_rageval.report.html.visible_text import shown
+from pytest_rageval.report.html.visible_text import visible_html
 from pytest_rageval.report.run.json_text import to_json
 
 CALLS = ("calls", "replayed", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "spent_usd")
@@ -139,7 +139,7 @@ def test_cases_without_an_instance_come_last() -> None:
     ],
 )
 def test_invisible_characters_are_shown_by_name(text: str, expected: str) -> None:
-    assert shown(text) == f'<bdi class="data">{expected}</bdi>'
+    assert visible_html(text) == f'<bdi class="data">{expected}</bdi>'
 
 
 def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
@@ -205,7 +205,7 @@ def test_calls_are_among_the_figures_if_their_usage_is_known(
 
 
 def test_a_page_of_too_many_cases_keeps_those_that_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_rageval.report.html.text_selection.LARGEST", 2)
+    monkeypatch.setattr("pytest_rageval.report.html.text_selection.MAX_OUTCOMES", 2)
     many = results(outcome("q1"), outcome("q2", 0.0) | {"missed": True}, outcome("q3"))
     note = "the texts of 2 cases that did not change are not in this page: a page with more than 50,000 cases"
     page = "".join(html_of(many))

@@ -11,7 +11,7 @@ from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.model.whole_answer import decode_whole_answer, encode_whole_answer
-from pytest_rageval.report.files.journals import has_cut_calls, in_flight, journal_path, read_journal
+from pytest_rageval.report.files.journals import calls_in_flight, has_unfinished_calls, journal_path, read_journal
 
 PAID = Calls(1, 0, 1, 10, 5, 0.01, 0.01)
 
@@ -27,11 +27,11 @@ def test_each_call_is_read_with_its_state_and_its_answer(tmp_path: Path) -> None
     assert (calls[0].calls, calls[0].recordings) == (PAID, ("r1",))
     assert calls[0].value is not None
     assert decode_whole_answer(calls[0].value) == Answer("Paris")
-    assert has_cut_calls(journal_path(tmp_path, "gw1"))
-    assert in_flight(calls) == []  # the third only waits for its model, which has no slot yet
+    assert has_unfinished_calls(journal_path(tmp_path, "gw1"))
+    assert calls_in_flight(calls) == []  # the third only waits for its model, which has no slot yet
     journal.mark_sent(waits)
     assert [
-        (call.nodeid, call.within, call.key) for call in in_flight(read_journal(journal_path(tmp_path, "gw1")))
+        (call.nodeid, call.within, call.key) for call in calls_in_flight(read_journal(journal_path(tmp_path, "gw1")))
     ] == [("t.py::test[q4]", third, "k")]
 
 
@@ -41,22 +41,22 @@ def test_a_line_cut_short_by_a_kill_is_a_running_call(tmp_path: Path, cut: int) 
     journal = Journal(path)
     journal.end(journal.start("t", "system"), encode_whole_answer(Answer("Zürich\n")), PAID)
     path.write_bytes(path.read_bytes()[: -cut - 1])
-    assert [call.nodeid for call in in_flight(read_journal(path))] == ["t"]
-    assert has_cut_calls(path)
+    assert [call.nodeid for call in calls_in_flight(read_journal(path))] == ["t"]
+    assert has_unfinished_calls(path)
 
 
 def test_a_journal_has_cut_calls_until_each_call_ends(tmp_path: Path) -> None:
     path = journal_path(tmp_path, "main")
-    assert not has_cut_calls(path)
+    assert not has_unfinished_calls(path)
     journal = Journal(path)
     journal.mark_running("t")
     numbers = [journal.start("t", "system"), journal.start("t", "model")]
     journal.end(numbers[0], None, PAID)
-    assert has_cut_calls(path)
+    assert has_unfinished_calls(path)
     journal.fail(numbers[1], cancelled=False, calls=Calls())
-    assert not has_cut_calls(path)
+    assert not has_unfinished_calls(path)
     journal.fail(journal.start("t", "model"), cancelled=True, calls=Calls())
-    assert has_cut_calls(path)
+    assert has_unfinished_calls(path)
 
 
 @pytest.mark.parametrize("line", ["<<<<<<< HEAD", '{"end": 1, "calls": 3}', '{"end": 9}', "[" * 9999, '{"start": []}'])

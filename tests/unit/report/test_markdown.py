@@ -18,8 +18,8 @@ from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.digests import text_digest
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.export.ci_links import links_of
-from pytest_rageval.report.export.markdown import MARKER, MOST, markdown_of
-from pytest_rageval.report.export.markdown_text import LONGEST, Part, code, parts_within, plain
+from pytest_rageval.report.export.markdown import MARKER, MAX_CHARACTERS, markdown_of
+from pytest_rageval.report.export.markdown_text import MAX_TEXT, MarkdownTable, code, plain, tables_within
 from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.old_answers import AnswerSource, answers_of
 from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
@@ -88,8 +88,8 @@ def without_breaks(text: str) -> str:
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 @pytest.mark.parametrize("made", [plain, code])
 def test_any_text_is_shown_unchanged_in_its_own_cell(text: str, made: Any) -> None:
-    part = Part(text, [["name", "n"], [made(text), "1"], ["after", "2"]], folded=False, numbers=range(1, 2))
-    markdown = parts_within([part], 5_000)
+    part = MarkdownTable(text, [["name", "n"], [made(text), "1"], ["after", "2"]], folded=False, numbers=range(1, 2))
+    markdown = tables_within([part], 5_000)
     [table] = tables(markdown)
     assert [len(row) for row in table] == [2, 2, 2]
     assert table[2] == ["after", "2"]
@@ -105,7 +105,7 @@ def test_any_text_is_shown_unchanged_in_its_own_cell(text: str, made: Any) -> No
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_any_title_of_a_folded_table_is_text(text: str) -> None:
-    markdown = parts_within([Part(text, [["a", "b"], ["1", "2"]], folded=True, numbers=range(0))], 5_000)
+    markdown = tables_within([MarkdownTable(text, [["a", "b"], ["1", "2"]], folded=True, numbers=range(0))], 5_000)
     opening, *_, closing = rendered(markdown)
     assert opening.content.count("<") == opening.content.count("<span>") * 2 + 3
     assert opening.content.startswith("<details><summary>")
@@ -135,8 +135,8 @@ def test_no_text_becomes_a_reference_on_gitlab(made: Any) -> None:
 
 
 def test_a_long_text_is_cut() -> None:
-    assert len(plain("x" * 10_000)) == len(code("x" * 10_000)) - 2 == LONGEST
-    assert len(plain("\0" * 10_000)) <= 2 * LONGEST
+    assert len(plain("x" * 10_000)) == len(code("x" * 10_000)) - 2 == MAX_TEXT
+    assert len(plain("\0" * 10_000)) <= 2 * MAX_TEXT
 
 
 def many(n: int, name: str = "topic", *, error: str = "") -> Run:
@@ -157,7 +157,7 @@ def many(n: int, name: str = "topic", *, error: str = "") -> Run:
 def test_the_text_fits_a_comment_and_counts_what_was_cut(name: str) -> None:
     run = many(1_500, name, error=f"{name} broke" * 10)
     text = markdown_of(run, MatrixChoice())
-    assert MOST - 2_000 < len(text) <= MOST
+    assert MAX_CHARACTERS - 2_000 < len(text) <= MAX_CHARACTERS
     cut, *others = map(int, re.findall(r"^(\d+) more rows? did not fit here\.$", text, re.MULTILINE))
     found = by_title(text)
     assert list(found) == ["Gates:", "Errors", "Model", "accuracy"]
@@ -175,7 +175,7 @@ def test_failed_gates_are_unfolded_and_leave_room_for_other_tables(n: int) -> No
     )
     run.evaluate_gates()
     text = markdown_of(run, MatrixChoice())
-    assert len(text) <= MOST
+    assert len(text) <= MAX_CHARACTERS
     two_answers, opened, others = tables(text)[:2], tables(text)[2], tables(text)[3:]
     assert [table[0][0] for table in two_answers] == ["case", "case"]
     assert [table[0][0] for table in others][-2:] == ["gate", "topic \\ task"]
@@ -207,7 +207,7 @@ def test_broken_cases_leave_room_for_fixed_cases_errors_and_the_matrix() -> None
     assert (len(broken) - 1 + left_broken, len(fixed) - 1 + left_fixed) == (780, 200)
     assert min(len(broken), len(fixed)) > 50
     assert (len(worst), len(errors), len(matrix)) == (6, 21, 12)
-    assert MOST - 2_000 < len(text) <= MOST
+    assert MAX_CHARACTERS - 2_000 < len(text) <= MAX_CHARACTERS
 
 
 def test_the_first_matrix_is_shown_despite_many_systems_and_errors() -> None:
@@ -224,7 +224,7 @@ def test_the_first_matrix_is_shown_despite_many_systems_and_errors() -> None:
     text = markdown_of(run, MatrixChoice())
     assert len(by_title(text)["accuracy"]) == 13
     assert re.search(r"^\d+ more tables with \d+ rows did not fit here\.$", text, re.MULTILINE)
-    assert len(text) <= MOST
+    assert len(text) <= MAX_CHARACTERS
 
 
 def test_repeats_are_shown_and_n_counts_cases() -> None:
@@ -277,9 +277,9 @@ def test_tables_keep_their_rows_and_cells_with_hostile_names_and_errors(text: st
 
 
 def test_a_table_without_room_for_a_row_is_counted() -> None:
-    part = Part("t", [["a"], ["x" * 500], ["y"]], folded=True, numbers=range(0))
-    assert parts_within([part, part], 600) == "\n2 more tables with 4 rows did not fit here.\n"
-    assert "did not fit" not in parts_within([part, part], 5_000)
+    part = MarkdownTable("t", [["a"], ["x" * 500], ["y"]], folded=True, numbers=range(0))
+    assert tables_within([part, part], 600) == "\n2 more tables with 4 rows did not fit here.\n"
+    assert "did not fit" not in tables_within([part, part], 5_000)
 
 
 def judged(*, texts: bool = True) -> Run:

@@ -107,7 +107,7 @@ def test_a_missing_page_is_drawn(here: Path, results: dict[str, Any], monkeypatc
 def test_a_run_that_failed_half_way_is_reported_and_sent_again(
     here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(SettingError, match=r"took no run of MLflow: .*no-page"):
+    with pytest.raises(SettingError, match=r"cannot log the run to .*: .*no-page"):
         send(results, "halves-here", "mine", page=here / "no-page.html")
     assert send(results, "halves-here", "mine") == []
     assert sorted(run.info.status for run, _ in stored("halves-here", monkeypatch)) == ["FAILED", "FINISHED"]
@@ -134,7 +134,7 @@ def test_a_database_that_cannot_be_opened_is_reported_at_once(
     (here / "text.db").write_text("no database " * 100)
     (here / "folder.db").mkdir()
     for uri in ("sqlite:///text.db", "sqlite:///folder.db", "postgresql+nodriver://127.0.0.1:9/db"):
-        with pytest.raises(SettingError, match=f"^{re.escape(uri)} took no run of MLflow: "):
+        with pytest.raises(SettingError, match=f"^cannot log the run to {re.escape(uri)}: "):
             send(results, uri, "mine")
     assert capfd.readouterr() == ("", "")
 
@@ -151,7 +151,7 @@ def test_an_unreachable_server_is_reported_in_one_sentence(
 ) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     before = dict(os.environ)
-    with pytest.raises(SettingError, match=r"^http://\*\*\*@127\.0\.0\.1:9 took no run of MLflow: ") as caught:
+    with pytest.raises(SettingError, match=r"^cannot log the run to http://\*\*\*@127\.0\.0\.1:9: ") as caught:
         send(results, "http://user:secret@127.0.0.1:9", "mine")
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -25,7 +25,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Query
 from pytest_rageval.model.chat import Completion, Message
 from pytest_rageval.report.files.journals import journal_path
-from pytest_rageval.report.files.paid_answers import Paid, paid_of, paid_since, unclaimed_of
+from pytest_rageval.report.files.paid_calls import PaidCalls, join_paid, paid_by_run, unclaimed_calls
 
 PRICE = Calls(1, 0, 1, 10, 5, 0.5, 0.5)
 CASE = Case("q1", Instance("q1", "Which city?", (("Paris",),), ()), None, {})
@@ -80,13 +80,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def journal(folder: Path, paid: Paid | None = None, name: str = "main") -> Journal:
+def journal(folder: Path, paid: PaidCalls | None = None, name: str = "main") -> Journal:
     return Journal(journal_path(folder, name), EarlierCalls(() if paid is None else paid.rows))
 
 
 def test_an_answer_is_taken_over_and_charged(folder: Path) -> None:
     run(journal(folder), client_of(Desk()), "one", "two")
-    paid = paid_of(folder, ())
+    paid = paid_by_run(folder, ())
     assert paid.calls == PRICE + PRICE  # the replies are counted with the answer, once
     again = Desk()
     meter = run(journal(folder, paid, "next"), client_of(again), "one", "two")
@@ -95,7 +95,7 @@ def test_an_answer_is_taken_over_and_charged(folder: Path) -> None:
 
 def test_an_answer_is_taken_over_once(folder: Path) -> None:
     run(journal(folder), client_of(Desk()), "one")
-    again, later = Desk(), journal(folder, paid_of(folder, ()), "next")
+    again, later = Desk(), journal(folder, paid_by_run(folder, ()), "next")
     for _ in range(2):
         run(later, client_of(again), "one")
     assert again.n_calls == 1
@@ -105,7 +105,7 @@ def test_replies_of_a_cut_system_call_are_taken_over(folder: Path) -> None:
     cut = run(journal(folder), client_of(Desk(hangs="two")), "one", "two", cut_s=0.2)
     assert cut.calls.exact.cost_usd is None
     assert (cut.calls.cost_usd, cut.calls.on_their_way) == (0.5, 1)
-    paid = paid_of(folder, ())
+    paid = paid_by_run(folder, ())
     assert (paid.calls.cost_usd, paid.calls.on_their_way) == (0.5, 1)
     again = Desk()
     run(journal(folder, paid, "next"), client_of(again), "one", "two")
@@ -117,7 +117,7 @@ def test_a_reply_of_a_killed_system_call_is_taken_over(folder: Path) -> None:
     run(journal(folder), client_of(Desk(hangs="two")), "one", "two", cut_s=0.2)
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if "cancelled" not in line))  # as a kill leaves it
-    paid = paid_of(folder, ())
+    paid = paid_by_run(folder, ())
     assert (paid.calls.cost_usd, paid.on_their_way) == (0.5, 1)
     again = Desk()
     meter = run(journal(folder, paid, "next"), client_of(again), "one", "two")
@@ -127,10 +127,10 @@ def test_a_reply_of_a_killed_system_call_is_taken_over(folder: Path) -> None:
 
 def test_a_reported_answer_is_not_taken_over(folder: Path) -> None:
     run(journal(folder), client_of(Desk()), "one")
-    assert paid_of(folder, {"t[q1]"}) == Paid()
-    earlier = paid_of(folder, ())
-    assert paid_since(earlier, Paid(), {"t[q1]"}) == Paid()
-    assert paid_since(earlier, Paid(on_their_way=2), {"t[q2]"}).calls == PRICE + Calls(on_their_way=2)
+    assert paid_by_run(folder, {"t[q1]"}) == PaidCalls()
+    earlier = paid_by_run(folder, ())
+    assert join_paid(earlier, PaidCalls(), {"t[q1]"}) == PaidCalls()
+    assert join_paid(earlier, PaidCalls(on_their_way=2), {"t[q2]"}).calls == PRICE + Calls(on_their_way=2)
 
 
 def test_a_shared_answer_is_taken_over_by_any_case_and_charged_once(folder: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_shared_answer_is_taken_over_by_any_case_and_charged_once(folder: Path
 
     shared(journal(folder), "t[q1]")
     for reported, charged in (((), PRICE), ({"t[q1]"}, Calls())):
-        meter = shared(journal(folder, paid_of(folder, reported), "next"), "t[q2]")
+        meter = shared(journal(folder, paid_by_run(folder, reported), "next"), "t[q2]")
         assert meter.calls == charged
     assert questions == ["Which city?"]
 
@@ -160,6 +160,6 @@ def test_a_shared_answer_is_taken_over_by_any_case_and_charged_once(folder: Path
 def test_a_process_that_died_is_counted_from_its_journal(folder: Path) -> None:
     run(journal(folder, name="gw0"), client_of(Desk()), "one")
     run(journal(folder, name="gw1"), client_of(Desk()), "one", nodeid="t[q2]")
-    assert unclaimed_of(folder, (), {"gw0", "gw1"}) == Calls()
-    assert unclaimed_of(folder, (), {"gw1"}) == PRICE
-    assert unclaimed_of(folder, {"t[q1]"}, {"gw1"}) == Calls()
+    assert unclaimed_calls(folder, (), {"gw0", "gw1"}) == Calls()
+    assert unclaimed_calls(folder, (), {"gw1"}) == PRICE
+    assert unclaimed_calls(folder, {"t[q1]"}, {"gw1"}) == Calls()

@@ -117,31 +117,33 @@ def doubled(text: str) -> str:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (marked, f":14: this is no JSON (Expecting value); {AGAIN}"),
-        (lambda text: text[: len(text) // 2], "this is no JSON ("),
-        (lambda text: "[" * 5000 + "]" * 5000, f":1: this is no JSON (it is nested deeper than 100 levels); {AGAIN}"),
-        (lambda text: "", f":1: this is no JSON (Expecting value); {AGAIN}"),
-        (lambda text: "[]", ": the baseline's schema is None, wanted 1 or 2; write it anew with --rag-update-baseline"),
-        (lambda text: "{}", ": the baseline's schema is None, wanted 1 or 2; write it anew with --rag-update-baseline"),
+        (marked, f":14: invalid JSON (Expecting value); {AGAIN}"),
+        (lambda text: text[: len(text) // 2], "invalid JSON ("),
+        (lambda text: "[" * 5000 + "]" * 5000, f":1: invalid JSON (it is nested deeper than 100 levels); {AGAIN}"),
+        (lambda text: "", f":1: invalid JSON (Expecting value); {AGAIN}"),
+        (lambda text: "[]",
+         ": the baseline's schema is None, expected 1 or 2; write it anew with --rag-update-baseline"),
+        (lambda text: "{}",
+         ": the baseline's schema is None, expected 1 or 2; write it anew with --rag-update-baseline"),
         (lambda text: text.replace('"schema": 2', '"schema": 3'),
-         ": the baseline's schema is 3, wanted 1 or 2; write it anew with --rag-update-baseline"),
-        (lambda text: '{"schema": 1}', f": this is no baseline (KeyError: 'cases'); {AGAIN}"),
+         ": the baseline's schema is 3, expected 1 or 2; write it anew with --rag-update-baseline"),
+        (lambda text: '{"schema": 1}', f": malformed baseline (KeyError: 'cases'); {AGAIN}"),
         (lambda text: text.replace('"accuracy": 1.0', '"accuracy": 1.5'),
-         f": this is no baseline (a score of the case 'q1' is not in 0..1); {AGAIN}"),
+         f": malformed baseline (a score of the case 'q1' is not in 0..1); {AGAIN}"),
         (lambda text: text.replace('"accuracy": 1.0', '"accuracy": NaN'),
-         f": this is no baseline (a score of the case 'q1' is not in 0..1); {AGAIN}"),
-        (lambda text: text.replace('"accuracy": 1.0', '"accuracy": null'), ": this is no baseline (TypeError: "),
-        (lambda text: text.replace('"accuracy": 1.0', '"accuracy": "good"'), ": this is no baseline ("),
+         f": malformed baseline (a score of the case 'q1' is not in 0..1); {AGAIN}"),
+        (lambda text: text.replace('"accuracy": 1.0', '"accuracy": null'), ": malformed baseline (TypeError: "),
+        (lambda text: text.replace('"accuracy": 1.0', '"accuracy": "good"'), ": malformed baseline ("),
         (lambda text: text.replace('"evidence": 0.5', '"evidence": 7'),
-         f": this is no baseline (the evidence of the case 'q1' is not in 0..1); {AGAIN}"),
+         f": malformed baseline (the evidence of the case 'q1' is not in 0..1); {AGAIN}"),
         (lambda text: text.replace('"answer_seen": 0.5', '"answer_seen": -1'),
-         f": this is no baseline (the answer_seen of the case '基金' is not in 0..1); {AGAIN}"),
-        (lambda text: text.replace('"cases": [', '"cases": [7,'), ": this is no baseline (TypeError: "),
-        (lambda text: text.replace('"facets": {}', '"facets": []'), ": this is no baseline (AttributeError: "),
-        (lambda text: text.replace('"binary": true', '"colour": true'), ": this is no baseline (KeyError: 'binary'); "),
+         f": malformed baseline (the answer_seen of the case '基金' is not in 0..1); {AGAIN}"),
+        (lambda text: text.replace('"cases": [', '"cases": [7,'), ": malformed baseline (TypeError: "),
+        (lambda text: text.replace('"facets": {}', '"facets": []'), ": malformed baseline (AttributeError: "),
+        (lambda text: text.replace('"binary": true', '"colour": true'), ": malformed baseline (KeyError: 'binary'); "),
         (lambda text: text.replace('"cases": [', '"passages": {"a": 1}, "cases": ['),
-         f": this is no baseline (passages are no object of ids and digests); {AGAIN}"),
-        (doubled, f": this is no baseline (the case 'q1' of {TESTBED} stands twice in it); {AGAIN}"),
+         f": malformed baseline (passages must be an object of ids and digests); {AGAIN}"),
+        (doubled, f": malformed baseline (duplicate case 'q1' of {TESTBED}); {AGAIN}"),
     ],
 )  # fmt: skip
 def test_an_invalid_baseline_is_one_sentence(written: Path, change: Callable[[str], str], problem: str) -> None:
@@ -176,9 +178,7 @@ def test_a_byte_order_mark_and_crlf_are_accepted(written: Path) -> None:
 def test_another_file_is_not_overwritten(text: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text(text, encoding="latin-1")
-    with pytest.raises(
-        SettingError, match="holds something else than a baseline, which is not overwritten; name another"
-    ):
+    with pytest.raises(SettingError, match="is not a baseline, so it is not overwritten; name another"):
         refuse_to_replace(path)
 
 
@@ -192,5 +192,5 @@ def test_a_broken_baseline_may_be_overwritten(text: str, tmp_path: Path) -> None
 def test_a_results_json_is_refused_as_a_baseline(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text('{"schema": 1, "outcomes": []}', encoding="utf-8")
-    with pytest.raises(DataError, match="and no baseline; name another file"):
+    with pytest.raises(DataError, match="not a baseline; name another file"):
         read_baseline(path)

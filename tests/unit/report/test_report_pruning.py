@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.report.files.pruning import FolderLock, Keep, keep_of, prune
+from pytest_rageval.report.files.pruning import FolderLock, KeepLimits, parse_keep_limits, prune
 from pytest_rageval.report.files.run_folder import run_age
 
 HOLD = "import sys; from pathlib import Path; from pytest_rageval.report.files.pruning import FolderLock;"
@@ -33,33 +33,33 @@ def remaining(runs: Path) -> list[str]:
 
 def test_the_newest_stay(runs: Path) -> None:
     before = remaining(runs)
-    assert prune(runs, Keep(5)) == before[:-5]
+    assert prune(runs, KeepLimits(5)) == before[:-5]
     assert remaining(runs) == before[-5:] == ["20260101T000003-2", *before[-4:]]
-    assert prune(runs, Keep(5)) == []
+    assert prune(runs, KeepLimits(5)) == []
     assert os.listdir(runs.parent) == ["runs"]
 
 
 def test_numbered_runs_of_one_second_are_in_order(runs: Path) -> None:
     for number in range(3, 12):
         (runs / f"20260101T000005-{number}").mkdir()
-    prune(runs, Keep(3))
+    prune(runs, KeepLimits(3))
     assert remaining(runs) == ["20260101T000005-9", "20260101T000005-10", "20260101T000005-11"]
 
 
 def test_spared_runs_and_other_folders_stay(runs: Path) -> None:
     (runs / "mine").mkdir()
     (runs / "20260101T000000.zip").write_text("packed")
-    prune(runs, Keep(1), spared=["20260101T000001"])
+    prune(runs, KeepLimits(1), spared=["20260101T000001"])
     assert sorted(os.listdir(runs)) == ["20260101T000000.zip", "20260101T000001", "20260101T000005-2", "mine"]
 
 
 def test_an_active_run_stays_until_it_ends(runs: Path) -> None:
     going = FolderLock(runs / "20260101T000000")
-    prune(runs, Keep(1))
+    prune(runs, KeepLimits(1))
     assert remaining(runs) == ["20260101T000000", "20260101T000005-2"]
     going.end()
     assert os.listdir(runs / "20260101T000000") == ["outcomes.jsonl"]
-    assert prune(runs, Keep(1)) == ["20260101T000000"]
+    assert prune(runs, KeepLimits(1)) == ["20260101T000000"]
 
 
 def test_an_active_run_of_another_process_stays_until_that_is_killed(runs: Path) -> None:
@@ -68,16 +68,16 @@ def test_an_active_run_of_another_process_stays_until_that_is_killed(runs: Path)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
-        prune(runs, Keep(3))
+        prune(runs, KeepLimits(3))
         assert remaining(runs) == [oldest.name, "20260101T000004-2", "20260101T000005", "20260101T000005-2"]
         process.kill()
-    assert prune(runs, Keep(4)) == []  # a killed run counts like any other, and may be resumed
-    assert prune(runs, Keep(3)) == [oldest.name]
+    assert prune(runs, KeepLimits(4)) == []  # a killed run counts like any other, and may be resumed
+    assert prune(runs, KeepLimits(3)) == [oldest.name]
 
 
 def test_leftovers_of_another_pruning_are_removed(runs: Path) -> None:
     (runs / "20260101T000000").rename(runs.parent / "removed-20260101T000000")
-    assert prune(runs, Keep(11)) == []
+    assert prune(runs, KeepLimits(11)) == []
     assert os.listdir(runs.parent) == ["runs"]
 
 
@@ -85,27 +85,27 @@ def test_older_runs_are_removed_until_the_rest_is_small_enough(runs: Path) -> No
     before = remaining(runs)
     for name in before:
         (runs / name / "results.json").write_text("x" * 997)  # 1,000 bytes a run
-    assert prune(runs, Keep(8, 5000)) == before[:-5]
-    assert prune(runs, Keep(None, 4999)) == before[-5:-4]
-    assert prune(runs, Keep(3, 10**9)) == before[-4:-3]
-    assert prune(runs, Keep(3, 1)) == before[-3:-1]
+    assert prune(runs, KeepLimits(8, 5000)) == before[:-5]
+    assert prune(runs, KeepLimits(None, 4999)) == before[-5:-4]
+    assert prune(runs, KeepLimits(3, 10**9)) == before[-4:-3]
+    assert prune(runs, KeepLimits(3, 1)) == before[-3:-1]
     assert remaining(runs) == before[-1:]
 
 
 @pytest.mark.parametrize(
     ("text", "keep"),
     [
-        ("50", Keep(50)),
-        (" all ", Keep(None)),
-        ("50, 2 GB", Keep(50, 2 * 10**9)),
-        ("all,1.5gb", Keep(None, 1_500_000_000)),
-        ("3 , 10 KB", Keep(3, 10_000)),
+        ("50", KeepLimits(50)),
+        (" all ", KeepLimits(None)),
+        ("50, 2 GB", KeepLimits(50, 2 * 10**9)),
+        ("all,1.5gb", KeepLimits(None, 1_500_000_000)),
+        ("3 , 10 KB", KeepLimits(3, 10_000)),
     ],
 )
-def test_the_setting_is_parsed(text: str, keep: Keep) -> None:
-    assert keep_of(text) == keep
+def test_the_setting_is_parsed(text: str, keep: KeepLimits) -> None:
+    assert parse_keep_limits(text) == keep
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "2 GB", "50, 2", "50 2 GB", "50, GB", "50, -1 GB"])
 def test_a_malformed_setting_is_rejected(text: str) -> None:
-    assert keep_of(text) is None
+    assert parse_keep_limits(text) is None

@@ -6,7 +6,7 @@ from support.samples.run_samples import NOISE, PLAIN, STARTED, finished_run, ins
 
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.run.gate_results import NamedGate, ungated
+from pytest_rageval.report.run.gate_results import NamedGate, ungated_testbeds
 from pytest_rageval.report.run.json_text import to_json
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
@@ -77,7 +77,7 @@ def test_an_interrupted_run_decides_nothing() -> None:
 
 def test_a_testbed_without_gate_and_assertion_is_reported() -> None:
     def names(*testbeds: TestbedPlan, session: tuple[str, ...] = ()) -> list[str]:
-        return ungated(Plan({t.nodeid: t for t in testbeds}, session_gates=session))
+        return ungated_testbeds(Plan({t.nodeid: t for t in testbeds}, session_gates=session))
 
     bare = TestbedPlan("a::b", "b", ("accuracy",))
     gated = TestbedPlan("a::c", "c", ("accuracy",), ("n >= 1",))

@@ -15,7 +15,7 @@ from support.samples.run_samples_stored import STARTED, stored_run, written
 
 from pytest_rageval.cli import main
 from pytest_rageval.report.export.markdown import markdown_of
-from pytest_rageval.report.export.markdown_text import Part, parts_within
+from pytest_rageval.report.export.markdown_text import MarkdownTable, tables_within
 from pytest_rageval.report.files.results_json import results_of, schema
 from pytest_rageval.report.html.page import html_of
 from pytest_rageval.report.run.json_text import decode_results
@@ -99,10 +99,12 @@ def test_markdown_shows_it(run: Run) -> None:
 
 
 def test_markdown_counts_notes_that_do_not_fit() -> None:
-    part = Part("Lengths", [["testbed"], ["one"]], folded=True, numbers=range(0), notes=["x" * 200, "y" * 200, "z"])
-    text = parts_within([part], 700)
+    part = MarkdownTable(
+        "Lengths", [["testbed"], ["one"]], folded=True, numbers=range(0), notes=["x" * 200, "y" * 200, "z"]
+    )
+    text = tables_within([part], 700)
     assert f"| one |\n\n{'x' * 200}\n\n2 more notes did not fit here.\n\n</details>\n" in text
-    assert parts_within([part], 5_000).endswith(f"{'y' * 200}\n\nz\n\n</details>\n")
+    assert tables_within([part], 5_000).endswith(f"{'y' * 200}\n\nz\n\n</details>\n")
 
 
 def test_the_page_shows_it(run: Run) -> None:

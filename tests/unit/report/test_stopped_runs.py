@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.report.files.interrupted_run import Head, mismatch, newest_unfinished, read_head, stopped_run
+from pytest_rageval.report.files.interrupted_run import (
+    Head,
+    mismatch,
+    newest_unfinished,
+    read_head,
+    read_interrupted_run,
+)
 from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES
 
 IDENTITY = {"data": {"jsonl:a.jsonl": "sha256:1"}}
@@ -42,8 +48,8 @@ def test_a_malformed_line_is_not_an_ended_case(tmp_path: Path) -> None:
     folder = run(tmp_path, "1", "a")
     with (folder / ENDED).open("a", encoding="utf-8") as file:
         file.write('"é"\n\n{"nodeid": "b", "line": "0"}\n' + "[" * 5000 + "]" * 5000 + "\n")
-    assert stopped_run(folder).ended.keys() == {"a"}
-    assert stopped_run(folder).unread == 4
+    assert read_interrupted_run(folder).ended.keys() == {"a"}
+    assert read_interrupted_run(folder).unread == 4
 
 
 @pytest.mark.parametrize(
@@ -59,7 +65,7 @@ def test_a_malformed_head_counts_as_missing(tmp_path: Path, text: str) -> None:
     (folder / HEAD).write_text(text)
     assert read_head(folder) is None
     assert newest_unfinished(tmp_path) is None
-    assert stopped_run(folder).ended == {}
+    assert read_interrupted_run(folder).ended == {}
 
 
 def test_the_newest_unfinished_run_is_found(tmp_path: Path) -> None:
@@ -112,30 +118,30 @@ def test_a_shard_resumes_its_own_or_a_whole_run(tmp_path: Path) -> None:
 def test_cases_that_a_killed_run_had_not_taken_over_are_read_from_its_predecessor(tmp_path: Path) -> None:
     run(tmp_path, "1", "a", "b", "c", cases=("a", "b", "c", "d"))
     folder = run(tmp_path, "2", "b", resumed="1", cases=("a", "b"))
-    stopped = stopped_run(folder)
+    stopped = read_interrupted_run(folder)
     assert {case: line["outcome"]["by"] for case, line in stopped.ended.items()} == {"a": "1", "b": "2", "c": "1"}
     assert (stopped.run, stopped.cases) == ("2", frozenset("ab"))
     (tmp_path / "1" / HEAD).unlink()
-    assert stopped_run(folder).ended.keys() == {"b"}
+    assert read_interrupted_run(folder).ended.keys() == {"b"}
 
 
 @pytest.mark.parametrize("name", [OUTCOMES, ENDED])
 def test_a_half_written_line_is_not_an_ended_case(tmp_path: Path, name: str) -> None:
     folder = run(tmp_path, "1", "a", "b")
     whole = (folder / name).read_bytes()
-    assert stopped_run(folder).ended.keys() == {"a", "b"}
+    assert read_interrupted_run(folder).ended.keys() == {"a", "b"}
     start = whole.index(b"\n") + 1
     for cut in range(start, len(whole) - 1):
         (folder / name).write_bytes(whole[:cut])
-        assert stopped_run(folder).ended.keys() == {"a"}
-        assert stopped_run(folder).unread == 0
+        assert read_interrupted_run(folder).ended.keys() == {"a"}
+        assert read_interrupted_run(folder).unread == 0
 
 
 def test_instances_are_read(tmp_path: Path) -> None:
     folder = run(tmp_path, "1", "a")
     with (folder / ENDED).open("a") as file:
         file.write(json.dumps({"case_id": "q1", "instance": {"question": "?"}}) + "\n")
-    assert stopped_run(folder).instances == {"q1": {"question": "?"}}
+    assert read_interrupted_run(folder).instances == {"q1": {"question": "?"}}
 
 
 @pytest.mark.parametrize(

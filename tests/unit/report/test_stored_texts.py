@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.report.files.run_folder import ENDED, OUTCOMES, RunFolder, fault_of
+from pytest_rageval.report.files.run_folder import ENDED, OUTCOMES, RunFolder, try_to_write
 from pytest_rageval.report.run.json_text import JsonText, decode_results, json_lines, to_json
 from pytest_rageval.report.run.stored_texts import StoredTexts, list_of, mapping_of
 
@@ -42,7 +42,7 @@ def test_a_moved_text_is_read_from_its_file(folder: RunFolder, texts: StoredText
 def test_a_file_that_was_cut_is_a_fault(folder: RunFolder, texts: StoredTexts) -> None:
     texts.move("a", *folder.append(to_json({"nodeid": "a"})))
     (folder.path / OUTCOMES).write_bytes(b'{"nod')
-    fault = fault_of(folder.path / "results.json", lambda: decode_results({"one": texts["a"]}))
+    fault = try_to_write(folder.path / "results.json", lambda: decode_results({"one": texts["a"]}))
     assert fault is not None
     assert "a file of the run was cut while it ran" in fault
 

@@ -1,4 +1,4 @@
-"""The metrics of a system for MLflow: over all its cases, by testbed, by gate and by cell."""
+"""Compute a system's metrics for MLflow: over all its cases, by testbed, gate and cell."""
 
 from __future__ import annotations
 
@@ -13,34 +13,37 @@ from pytest_rageval.analysis.matrix import Matrix, facet_values
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.report.export.mlflow.names import metric_name, name_part, testbed_names, unused
+from pytest_rageval.report.export.mlflow.names import metric_name, name_part, testbed_names, unused_name
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.totals import totals_of
 
 __all__ = ["metrics_of"]
 
-SECONDS = "sec per query"  # RaLLe's name
+SECONDS = "sec per query"  # RaLLe's name of the mean latency
 ALL = "all"
 NOISE_RATE = "noise_rate"
 OPERATORS = {">=": "ge", ">": "gt", "<=": "le", "<": "lt"}
 
 
 def metrics_of(run: Run, system: str, choice: MatrixChoice) -> dict[str, float]:
-    """Return the metrics of one system of a run; no name is a prefix of another name up to a slash.
+    """Return the metrics of one system of a run: name in MLflow -> value.
 
-    MLflow's file store needs this: it has a file for each metric and a folder for the part before a slash.
+    No name is the folder of another, as ``a`` is of ``a/b``: MLflow's file store writes a file for each metric, in a
+    folder for the part before a slash.
     """
-    mine = [outcome for outcome in run.of_systems() if outcome.system == system]
-    cells = [_cells(matrix, run.plan.metrics) for matrix in run.matrices(choice) if matrix.system in ("", system)]
+    system_outcomes = [outcome for outcome in run.of_systems() if outcome.system == system]
+    cells = [_cell_means(matrix, run.plan.metrics) for matrix in run.matrices(choice) if matrix.system in ("", system)]
     metrics: dict[str, float] = {}
-    for name, value in chain(_means(run, mine), _testbeds(run, mine), _gates(run, system), *cells):
-        metrics[unused(name, metrics)] = value
+    for name, value in chain(
+        _means(run, system_outcomes), _testbed_means(run, system_outcomes), _gate_values(run, system), *cells
+    ):
+        metrics[unused_name(name, metrics)] = value
     return metrics
 
 
 def _means(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, float]]:
-    """Yield the metrics over all of a system's cases."""
+    """Yield the means over all of a system's cases, with the numbers of scored and unscored cases."""
     for metric, info in run.plan.metrics.items():
         testbeds = {nodeid for nodeid, testbed in run.plan.testbeds.items() if metric in testbed.metrics}
         cell = cell_of(metric, info.binary, [outcome for outcome in outcomes if outcome.testbed in testbeds])
@@ -60,8 +63,11 @@ def _means(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, float]]
         yield SECONDS, fmean(seconds)
 
 
-def _testbeds(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, float]]:
-    """Yield the means of each testbed, as ``testbeds/test_noise/accuracy``, and of each noise rate if several."""
+def _testbed_means(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, float]]:
+    """Yield the means of each testbed, as ``testbeds/test_noise/accuracy``.
+
+    A testbed with several noise rates also has the mean of each rate.
+    """
     plan, names = run.plan, testbed_names({nodeid: each.name for nodeid, each in run.plan.testbeds.items()})
     for total in totals_of(plan, outcomes):
         if total.value is not None:
@@ -69,25 +75,30 @@ def _testbeds(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, floa
             yield name, total.value
             yield f"scored/{name}", float(total.n)
     for nodeid, testbed in plan.testbeds.items():
-        mine = [outcome for outcome in outcomes if outcome.testbed == nodeid]
-        rates = facet_values(NOISE_RATE, mine)
+        testbed_outcomes = [outcome for outcome in outcomes if outcome.testbed == nodeid]
+        rates = facet_values(NOISE_RATE, testbed_outcomes)
         for rate, metric in product(rates, testbed.metrics) if len(rates) > 1 else ():
-            there = [outcome for outcome in mine if outcome.facets.get(NOISE_RATE) == rate]
-            mean = cell_of(metric, plan.metrics.get(metric, MetricInfo()).binary, there).mean
+            at_rate = [outcome for outcome in testbed_outcomes if outcome.facets.get(NOISE_RATE) == rate]
+            mean = cell_of(metric, plan.metrics.get(metric, MetricInfo()).binary, at_rate).mean
             if mean is not None:
-                at = name_part(f"{NOISE_RATE}.{rate}")
-                yield f"testbeds/{names[nodeid]}/{at}/{metric_name(metric, plan.metrics)}", mean
+                rate_name = name_part(f"{NOISE_RATE}.{rate}")
+                yield f"testbeds/{names[nodeid]}/{rate_name}/{metric_name(metric, plan.metrics)}", mean
 
 
-def _gates(run: Run, system: str) -> Iterator[tuple[str, float]]:
-    """Yield the values of gates, as ``gates/session/accuracy ge 0.9``; with ``facet=*`` of each cell and the worst."""
+def _gate_values(run: Run, system: str) -> Iterator[tuple[str, float]]:
+    """Yield the values of gates, as ``gates/session/accuracy ge 0.9``.
+
+    A gate with ``facet=*`` has the value of each cell and that of the worst cell.
+    """
     for node in run.gates:
         result, gate = node.result, node.result.gate
         name = f"gates/{name_part(result.scope)}/{name_part(_gate_text(gate))}"
         facets = [facet for facet, value in gate.slice.items() if value == ANY and facet != "system"]
         values = [(name, each) for each in result.cells or (result,)]
         if facets:
-            values = [(f"{name}/{_place(cell, facets)}", cell) for cell in result.cells] + [(f"{name}/worst", result)]
+            values = [(f"{name}/{_cell_name(cell, facets)}", cell) for cell in result.cells] + [
+                (f"{name}/worst", result)
+            ]
         for where, each in values:
             if each.value is not None and (each.slice or {}).get("system", system) == system:
                 yield where, each.value
@@ -98,11 +109,11 @@ def _gate_text(gate: Gate) -> str:
     return " ".join([gate.metric.replace("@", "_at_"), *slices, OPERATORS[gate.op], gate.bound_text])
 
 
-def _place(cell: GateResult, facets: Sequence[str]) -> str:
+def _cell_name(cell: GateResult, facets: Sequence[str]) -> str:
     return name_part(" ".join(f"{facet}.{(cell.slice or {}).get(facet, '')}" for facet in facets))
 
 
-def _cells(matrix: Matrix, metrics: Container[str]) -> Iterator[tuple[str, float]]:
+def _cell_means(matrix: Matrix, metrics: Container[str]) -> Iterator[tuple[str, float]]:
     """Yield the means of a matrix's cells and margins, as ``cells/METRIC/topic.Funds/task.extractive_qa``."""
     groups = [group.name for group in matrix.groups for _ in range(group.n_rows)]
     rows = [name_part(f"{matrix.row_facet}.{name}") for name in matrix.rows]

@@ -1,4 +1,4 @@
-"""Names for MLflow: allowed characters, and RaLLe's names of metrics."""
+"""Make names that MLflow allows, and use RaLLe's names for metrics that are the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Mapping
 
-__all__ = ["digest_of", "metric_name", "name_part", "testbed_names", "unused"]
+__all__ = ["digest_of", "metric_name", "name_part", "testbed_names", "unused_name"]
 
 RALLE = {
     "exact_match": "em",
@@ -25,15 +25,15 @@ RALLE = {
 }
 """Our metric -> RaLLe's name of the same metric. RaLLe's ``has_answer`` matches letters, ours matches words."""
 
-NEARER = {
+KILT_VARIANTS = {
     "exact_match": "kilt_em_compat",
     "token_f1": "kilt_f1_compat",
     "kilt:exact_match": "kilt:kilt_em_compat",
     "kilt:token_f1": "kilt:kilt_f1_compat",
 }
-"""Metric -> the variant with KILT's values for empty answers; if a run has both, the variant has RaLLe's name."""
+"""Metric -> its variant that scores empty answers as KILT does. If a run has both, the variant has RaLLe's name."""
 
-LONGEST = 60  # characters of a part of a name
+MAX_PART = 60  # characters of a part of a name
 
 _UNSAFE = re.compile(r"[^\w.\- ]")
 
@@ -41,11 +41,16 @@ _UNSAFE = re.compile(r"[^\w.\- ]")
 def metric_name(metric: str, others: Container[str] = ()) -> str:
     """Return a metric's name in MLflow; RaLLe's name if the metric is the same.
 
-    ``page_R@5`` is RaLLe's ``recall_at_5``; so is ``R@5`` unless ``page_R@5`` is among the ``others`` of a run.
-    ``page_Rprec`` is ``Rprec``; if a run has both, ours for passages is ``passage_Rprec``. ``exact_match`` is ``em``
-    unless ``kilt_em_compat`` is there. ``nDCG@10`` becomes ``nDCG_at_10``, and any other character an underscore.
+    ``page_R@5`` is RaLLe's ``recall_at_5``; so is ``R@5`` if the run does not have ``page_R@5``. ``page_Rprec`` is
+    ``Rprec``; if the run also has our ``Rprec`` for passages, that is ``passage_Rprec``. ``exact_match`` is ``em`` if
+    the run does not have ``kilt_em_compat``. ``nDCG@10`` becomes ``nDCG_at_10``; an underscore replaces any other
+    character that MLflow does not allow.
+
+    Args:
+        metric: our name of the metric.
+        others: the names of the run's metrics.
     """
-    if NEARER.get(metric) in others:
+    if KILT_VARIANTS.get(metric) in others:
         return name_part(metric)
     if metric == "Rprec" and "page_Rprec" in others:
         return "passage_Rprec"
@@ -61,24 +66,24 @@ def testbed_names(testbeds: Mapping[str, str]) -> dict[str, str]:
     Args:
         testbeds: node id -> name.
     """
-    sharing = Counter(testbeds.values())
-    return {nodeid: name_part(nodeid if sharing[name] > 1 else name) for nodeid, name in testbeds.items()}
+    n_testbeds = Counter(testbeds.values())
+    return {nodeid: name_part(nodeid if n_testbeds[name] > 1 else name) for nodeid, name in testbeds.items()}
 
 
 def name_part(text: str) -> str:
-    """Return a text as one part of a name; a long one is truncated, with a digest to keep it unique."""
+    """Return a text as one part of a name; truncate a long one, with a digest to keep it unique."""
     safe = _UNSAFE.sub("_", text)
-    if len(safe) > LONGEST:
-        return f"{safe[: LONGEST - 9]}-{digest_of(text)}"
+    if len(safe) > MAX_PART:
+        return f"{safe[: MAX_PART - 9]}-{digest_of(text)}"
     return safe if safe.strip(". ") else "_"
 
 
-def unused(name: str, names: Container[str]) -> str:
-    """Return a name, with a number if it is already taken."""
-    number, free = 2, name
-    while free in names:
-        number, free = number + 1, f"{name}_{number}"
-    return free
+def unused_name(name: str, names: Container[str]) -> str:
+    """Return a name, with a number if ``names`` already has it."""
+    number, candidate = 2, name
+    while candidate in names:
+        number, candidate = number + 1, f"{name}_{number}"
+    return candidate
 
 
 def digest_of(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The comparison with the baseline, for the tables of the HTML page."""
+"""Convert the comparison with the baseline to texts for the page's tables."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from pytest_rageval.analysis.account.sentences import broken_text
 from pytest_rageval.model.facets import place_text
-from pytest_rageval.report.html.account import dropped_in
+from pytest_rageval.report.html.account_rows import dropped_cases
 from pytest_rageval.report.html.links import case_list
 from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.text.lines import counted, few_of, number
 
-__all__ = ["alpha_of", "comparison_of", "delta_text", "is_primary", "is_significant", "p_shown"]
+__all__ = ["alpha_of", "comparison_of", "delta_text", "is_primary", "is_significant", "p_value_text"]
 
 
 def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> dict[str, Any] | None:
@@ -29,26 +29,26 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
     counts = [(kind, len(cases[key])) for kind, key in kinds.items()]
     same_data = comparison["baseline"].get("same_fingerprint", True)
     return {
-        "of": _run_of(results),
-        "others": not same_data and _is_whole(results, statuses),
+        "of": _baseline_run(results),
+        "others": not same_data and _all_cases_ran(results, statuses),
         "cases": [
             ("compared", cases["compared"]),
             *counts,
             ("in error", len(cases["errors"])),
             ("other answers, same scores", cases["answers_changed"]),
         ],
-        "whole": [_compared(each, results) for each in overall],
-        "cells": [_compared(each, results) for each in significant],
-        "broken": _named(primary, "broken"),
+        "whole": [_row(each, results) for each in overall],
+        "cells": [_row(each, results) for each in significant],
+        "broken": _case_list(primary, "broken"),
         "broken_text": broken_text(
-            [case for each in primary for case in each["broken"]], dropped_in(results)
+            [case for each in primary for case in each["broken"]], dropped_cases(results)
         ).capitalize(),
-        "fixed": _named(primary, "fixed"),
+        "fixed": _case_list(primary, "fixed"),
     }
 
 
-def _run_of(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the run that is compared with; results of another version may name it only in their baseline."""
+def _baseline_run(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the baseline's path, run and start; results of another version may have them elsewhere."""
     baseline = results.get("baseline", {})
     run = baseline.get("run", {})
     defaults = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
@@ -62,36 +62,36 @@ def alpha_of(results: Mapping[str, Any]) -> float:
 
 
 def delta_text(delta: float | None, ci95: Sequence[float] | None = None) -> str:
-    """Return ``-0.030``, with its interval if there is one."""
+    """Format a difference as ``-0.030``, followed by its interval if there is one."""
     text = "–" if delta is None else f"{delta:+.3f}"
     return text if ci95 is None else f"{text} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
 
 
-def p_shown(p_value: float | None) -> str:
-    """Return a p-value as ``p 0.012``, a small one as ``p < 0.001``."""
+def p_value_text(p_value: float | None) -> str:
+    """Format a p-value as ``p 0.012``, a small one as ``p < 0.001``."""
     return "p < 0.001" if p_value is not None and p_value < 0.001 else p_text(p_value)
 
 
 def is_significant(each: Mapping[str, Any], alpha: float) -> bool:
-    """Return `MetricComparison.is_significant` for a comparison of results.json."""
+    """Return whether a comparison of results.json is significant, like `MetricComparison.is_significant`."""
     return each["p_holm"] is not None and each["p_holm"] <= alpha and bool(each["delta"])
 
 
 def is_primary(each: Mapping[str, Any], results: Mapping[str, Any]) -> bool:
-    """Return `Comparison.is_primary` for a comparison of results.json."""
+    """Return whether a comparison of results.json is of the primary metric, like `Comparison.is_primary`."""
     testbed = results["testbeds"].get(each["testbed"])
     return testbed is not None and each["metric"] == testbed["metrics"][0]
 
 
-def _is_whole(results: Mapping[str, Any], statuses: Mapping[str, int]) -> bool:
-    """Return `Comparison.whole` for results.json: whether all cases ran; False if the run may lack testbeds."""
+def _all_cases_ran(results: Mapping[str, Any], statuses: Mapping[str, int]) -> bool:
+    """Return whether all cases of all testbeds ran, like `Comparison.whole`; False if that is unknown."""
     plan = results["plan"]
     left_out = plan.get("part") or plan.get("narrowed") or plan["unfinished"] or statuses.get("skipped")
     has_all_testbeds = results["baseline"]["testbeds"].keys() <= results["testbeds"].keys()
     return has_all_testbeds and not (left_out or results["run"]["interrupted"])
 
 
-def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
+def _row(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
     n_scores = each.get("n", each["n_pairs"])
     causes = [f"{n} {cause}" for cause, n in each["causes"].items() if n]
     if by_answer := each.get("by_answer", 0):
@@ -105,7 +105,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "value": number(each["value"]),
         "delta": delta_text(each["delta"]),
         "interval": "–" if each["ci95"] is None else "[{:+.2f}, {:+.2f}]".format(*each["ci95"]),
-        "p_holm": p_shown(each["p_holm"]).removeprefix("p "),
+        "p_holm": p_value_text(each["p_holm"]).removeprefix("p "),
         "n": str(n_scores) + (f" ({counted(each['n_pairs'], 'case')})" if n_scores > each["n_pairs"] else ""),
         "least_drop": number(each["least_drop"]),
         "broken": len(each["broken"]),
@@ -115,8 +115,8 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _named(comparisons: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:
-    """Return the broken or fixed cases, each as (node id, metrics)."""
+def _case_list(comparisons: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:
+    """Return the list of broken or fixed cases, each as (node id, metrics)."""
     metrics_by_case: dict[str, list[str]] = {}
     for each in comparisons:
         for nodeid in each[key]:

@@ -1,4 +1,4 @@
-"""The diagnosed outcomes of a run, by our rule or by R-Eval's."""
+"""Select the diagnosed outcomes of a run, by our rule or by R-Eval's."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from pytest_rageval.metrics.diagnosis.published import type_of_reval
 from pytest_rageval.report.run.json_text import from_json
 from pytest_rageval.report.run.run import Run
 
-__all__ = ["diagnosed", "diagnosed_by_reval"]
+__all__ = ["diagnosed_outcomes", "outcomes_by_reval"]
 
 
-def diagnosed(run: Run) -> list[DiagnosedOutcome]:
-    """Return the outcomes of systems that have a diagnosis.
+def diagnosed_outcomes(run: Run) -> list[DiagnosedOutcome]:
+    """Return the outcomes of systems under test that have a diagnosis.
 
     Raises:
-        SettingError: none has one.
+        SettingError: no outcome has a diagnosis.
     """
-    found = [
+    outcomes = [
         DiagnosedOutcome(outcome, outcome.diagnosis.type, outcome.diagnosis.why)
         for outcome in run.of_systems()
         if outcome.diagnosis is not None
     ]
-    if not found:
+    if not outcomes:
         raise SettingError(
             "the run has no diagnosis; it needs gold answers, a metric of answers, and a trace, a ranking or supplied "
             "passages",
             code="RAG311",
         )
-    return found
+    return outcomes
 
 
-def diagnosed_by_reval(run: Run) -> list[DiagnosedOutcome]:
-    """Return the same outcomes with the types of R-Eval's published rule.
+def outcomes_by_reval(run: Run) -> list[DiagnosedOutcome]:
+    """Return the diagnosed outcomes with a gold answer, with the types of R-Eval's published rule.
 
     Raises:
         SettingError: the run has no diagnosis, or was stored without texts.
     """
-    cases = diagnosed(run)
+    cases = diagnosed_outcomes(run)
     if not run.texts:
         raise SettingError("--compat reval reads answers and traces, and the run was stored without texts")
     by_reval = []
