@@ -69,7 +69,7 @@ def check_workflows(collected: Collected) -> None:
     Raises:
         RagEvalError: an option or a file is invalid, or a retriever or a scripted model's file is unknown.
     """
-    for responder in dict.fromkeys(entry.responder for entry in (*collected.entries, *collected.asking)):
+    for responder in dict.fromkeys(entry.responder for entry in (*collected.entries, *collected.request_entries)):
         workflow = workflow_of(collected, responder)
         if workflow is None:
             continue

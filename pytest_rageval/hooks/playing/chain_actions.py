@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.hooks.chain_parts import ChainProject, chain_project
+from pytest_rageval.hooks.chain_project import ChainProject, chain_project
 from pytest_rageval.hooks.chain_runs import ChainResult, previews_of, run_actions
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.run.cancellation import wait_for

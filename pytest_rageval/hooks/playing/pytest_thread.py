@@ -14,7 +14,7 @@ from typing import TypeVar
 import pytest
 
 from pytest_rageval.errors import RagEvalError, SettingError
-from pytest_rageval.hooks.collect.asking_tests import find_asking
+from pytest_rageval.hooks.collect.asking_tests import add_request_entries
 from pytest_rageval.hooks.collect.keys import ASKS, ENTRY, RUN_FOLDER
 from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.collect.usage_errors import REFUSED
@@ -128,7 +128,7 @@ class _JobLoop:
         """Run jobs until the page is closed."""
         try:
             if ASKS not in session.items[0].stash:
-                find_asking(collected_of(session.config), session.items[:1])
+                add_request_entries(collected_of(session.config), session.items[:1])
             self._begin(session)
         except RagEvalError as error:
             self.problem = str(error)

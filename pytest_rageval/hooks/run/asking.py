@@ -132,7 +132,7 @@ class Asking:
         self._shared = shared_folder(session.config)
         self._once: dict[Origin, tuple[object, _AnswersOnce]] = {}
         self._answered: dict[Origin, list[tuple[Case, int, Answer]]] = {}
-        self._learns = bool(collected.asking) or collected.options.shrink is not None
+        self._learns = bool(collected.request_entries) or collected.options.shrink is not None
 
     def __repr__(self) -> str:
         return "rag_ask"

@@ -182,7 +182,7 @@ class Desks:
 
     def _resumed_turns(self, origin: Origin) -> Iterator[tuple[Case, int, Answer]]:
         """Yield the answers of an origin's system that are taken over from another run."""
-        for item, outcome in self._collected.taken.items():
+        for item, outcome in self._collected.resumed_items.items():
             entry = item.stash[ENTRY]
             if outcome is None or outcome.answer is None or self.origin(item, entry) != origin:
                 continue
