@@ -119,11 +119,11 @@ class ChainProject:
 
     def _retriever(self) -> Retriever | None:
         retriever = retriever_over(self.collected.corpus.passages, self.collected)
-        return with_embedder(retriever, self.collected.models.own_embedder)
+        return with_embedder(retriever, self.collected.models.embedder_of_options)
 
     def _named_retriever(self, kind: str, params: Mapping[str, object]) -> Retriever | None:
         retriever = retriever_of_kind(kind, params, self.collected.corpus.passages, self.collected)
-        return with_embedder(retriever, self.collected.models.own_embedder)
+        return with_embedder(retriever, self.collected.models.embedder_of_options)
 
 
 @contextmanager

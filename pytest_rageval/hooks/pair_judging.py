@@ -116,7 +116,7 @@ def _ask(config: pytest.Config, name: str, pairs: Sequence[PairOfAnswers]) -> As
     if all(each.value is not None for each in judged):
         for path in journal_paths(folder):
             path.unlink()
-    notes = [*clients.settle(), *([journal.fault] if journal.fault else [])]
+    notes = [*clients.close_recordings(), *([journal.fault] if journal.fault else [])]
     return Asked(name, tuple(dict.fromkeys(named)), tuple(judged), meter.calls, tuple(notes))
 
 

@@ -22,8 +22,8 @@ from pytest_rageval.hooks.collect.metrics_and_gates import add_metrics_and_gates
 from pytest_rageval.hooks.collect.named_systems import NamedSystems
 from pytest_rageval.hooks.collect.recorded_answers import load_answers
 from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site, Testbed
-from pytest_rageval.hooks.config.judge_labels import RequiredTrust
 from pytest_rageval.hooks.config.judge_panels import panels_by_judge
+from pytest_rageval.hooks.config.min_kappas import RequiredTrust
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.system_names import check_names
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
@@ -259,7 +259,7 @@ class Collected:
             self.faults += close_traces(self.runtime.traces)
         if "models" in self.__dict__:
             hint = None if self.runtime is None else self.runtime.hint
-            self.faults += [*self.models.settle(), *([hint] if hint else [])]
+            self.faults += [*self.models.close_recordings(), *([hint] if hint else [])]
             if self.models.loading is not None:
                 from pytest_rageval.llm.backends.litellm_import import set_aside
 

@@ -85,5 +85,5 @@ def check_needs(collected: Collected, needs: Needs) -> None:
     """
     for where, kind, _ in needs.retrievers:
         collected.catalog.retrievers.get(kind, where)
-    collected.models.others.update(dict.fromkeys(needs.models))
+    collected.models.file_models.update(dict.fromkeys(needs.models))
     collected.models.scripts.check(("rag_llm", name) for name in needs.models)

@@ -1,4 +1,4 @@
-"""The table of all options and ini settings: one row declares a setting, and is its typed attribute."""
+"""The table of all options and ini settings; each row declares a setting and its typed attribute."""
 
 from __future__ import annotations
 

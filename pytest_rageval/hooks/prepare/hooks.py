@@ -230,7 +230,7 @@ def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
     first = {item.stash[ENTRY].testbed: item for item in reversed(items) if ENTRY in item.stash}
     if all(overridden(EMBEDDER, item) is not None for testbed, item in first.items() if testbed.embeds):
         return
-    _or_refuse(session, lambda: config.stash[COLLECTED].models.own_embedder())
+    _or_refuse(session, lambda: config.stash[COLLECTED].models.embedder_of_options())
 
 
 def _load_environments(session: pytest.Session, items: list[pytest.Item]) -> None:
