@@ -80,7 +80,7 @@ def check_in_project(chain: str) -> CheckedChain:
         with open_project(collected, chain) as project:
             parsed = project.options.chain
             if parsed.tools and (project.options.environment or len(collected.options.environments) < 2):
-                project.environments()  # with several environments, only a case can name its own
+                project.environments()  # with several environments, the case chooses one
             searches = any(not each.retriever for each in parsed.retrieves)
             lacks_corpus = searches and collected.needs_corpus and not collected.options.corpus
             return CheckedChain(parsed, project.model, lacks_corpus)

@@ -127,7 +127,7 @@ def _refuse(name: str) -> NoReturn:
 def _panel(judge: PromptedJudge, options: Options) -> Panel:
     panel = options.panels.get(judge.name, Panel((JUDGE,)))
     if panel.swapped:
-        raise SettingError(f"rag_judges: {judge.name} is asked in both orders anyway; take out 'swapped'")
+        raise SettingError(f"rag_judges: {judge.name} is asked in both orders anyway; remove 'swapped'")
     if panel.remote_models != panel.models:
         raise SettingError(f"rag_judges: {judge.name} compares two answers, and a local judge reads one; name a model")
     return replace(panel, rule=panel.rule or "majority")

@@ -53,10 +53,9 @@ def add_metrics_and_gates(
     for name in [*(settings.metrics or default_metrics), *gate_metrics]:
         metric = catalog.metrics.get(name, where)
         if metric.needs_all and settings.relevance == "answers":
-            problem = (
-                f"metric {short_repr(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
-            )
-            raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
+            reason = "counts passages that were not retrieved, and relevance 'answers' judges only retrieved ones"
+            problem = f"metric {short_repr(name)} {reason}"
+            raise SettingError(f"{where}: {problem}; use P@k, RR or Success@k, or relevance 'overlap'")
         if inner := corrects(name):
             testbed.compute(inner, catalog.metrics.get(inner, where))
         testbed.compute(name, metric)
@@ -78,7 +77,7 @@ def add_metrics_and_gates(
 def refuse_stable_of_originals(gate: Gate, where: str) -> None:
     """Refuse a gate on ``stable`` without a relation: it selects original cases, and only variants have a value."""
     if gate.metric == STABLE and not _is_over_variants(gate):
-        problem = f"gate {short_repr(str(gate))} takes originals, and only variants have a value"
+        problem = f"gate {short_repr(str(gate))} selects original cases, and only variants have a value"
         raise SettingError(f"{where}: {problem}; write {STABLE}[{RELATION}=*] {gate.op} {gate.bound_text}")
 
 

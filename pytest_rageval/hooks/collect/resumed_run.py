@@ -67,7 +67,7 @@ class ResumedRun:
         if not n_cases and not answers:
             return ""
         cases = f"{n_cases} of {counted(len(plan.cases), 'case')}"
-        more = f", and {counted(answers, 'answer')} that no test had taken" if answers else ""
+        more = f", and {counted(answers, 'answer')} that no test had used" if answers else ""
         spent = spent_text(self.spent)
         return f"{cases} taken over from the run {self.stopped.run}{more}" + (f"; that run {spent}" if spent else "")
 
@@ -111,4 +111,5 @@ class ResumedRun:
             hint = "if that happens again, give -n 2: it runs these cases one by one, and only the culprit is an error"
             yield f"the run {self.stopped.run} ended without notice while it ran {cases}; {hint}"
         if changed := self.changed_files(plan):
-            yield f"{', '.join(changed)} changed since the run {self.stopped.run}; its cases count as they ended there"
+            files = ", ".join(changed)
+            yield f"{files} changed since the run {self.stopped.run}; the cases taken over keep their results"

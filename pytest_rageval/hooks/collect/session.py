@@ -167,7 +167,7 @@ class Collected:
         testbed.recorded, testbed.labelled = source.recorded or self._recorded, source.recorded is not None
         groups = testbed.with_variants(expanded, source.instances)
         answerers = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
-        made, shared, recorded = [], SharedFacets(), testbed.recorded
+        pairs, shared, recorded = [], SharedFacets(), testbed.recorded
         systems = [(responder, {"system": responder.name, **dict(responder.facets)}) for responder in answerers]
         for name, versions in groups:
             original = versions[0][1]
@@ -180,16 +180,16 @@ class Collected:
                 shown = name + ending + (f"-system={safe(responder.name)}" if len(answerers) > 1 else "")
                 for run, more in self._repeats:
                     repeated = answered.with_facets(**more) if more else answered
-                    place, param_id = len(self.entries), shown + run + suffix
-                    of = None if case is original else original
-                    entry = Entry(place, testbed, source, repeated, name, responder, param_id, of)
+                    ordinal, param_id = len(self.entries), shown + run + suffix
+                    variant_of = None if case is original else original
+                    entry = Entry(ordinal, testbed, source, repeated, name, responder, param_id, variant_of)
                     self.entries.append(entry)
-                    made.append((shown + run, entry))
-        testbed.note_left_out(groups, (entry.case for _, entry in made))
-        testbed.generated = len(made)
+                    pairs.append((shown + run, entry))
+        testbed.note_left_out(groups, (entry.case for _, entry in pairs))
+        testbed.generated = len(pairs)
         self.testbeds[testbed.nodeid] = testbed
-        add_metrics_and_gates(testbed, [entry.case for _, entry in made], self.catalog, self.options, source.metrics)
-        return made
+        add_metrics_and_gates(testbed, [entry.case for _, entry in pairs], self.catalog, self.options, source.metrics)
+        return pairs
 
     @cached_property
     def _shared_ids(self) -> frozenset[str]:
@@ -287,11 +287,11 @@ class Collected:
         return None if self.options.answers is None else load_answers(self.options.answers)
 
 
-def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) -> None:
-    """Turn a test function's entries into parameters of its ``rag`` fixture, with unique ids."""
+def parametrize(metafunc: pytest.Metafunc, pairs: Iterable[tuple[str, Entry]]) -> None:
+    """Turn (parameter id, entry) pairs of a test function into parameters of its ``rag`` fixture, with unique ids."""
     params = [
         pytest.param(entry, marks=marks_of(entry.case.facets, metafunc.config), id=name + entry.testbed.suffix)
-        for name, entry in made
+        for name, entry in pairs
     ]
     metafunc.parametrize("rag", params, indirect=True)
     arguments = metafunc.function.__code__.co_varnames[: metafunc.function.__code__.co_argcount]

@@ -55,7 +55,7 @@ class HttpRecording:
         calls = "1 call" if shared == 1 else f"{shared:,} calls"
         return [
             f"rag_proxy: {calls} came while several cases ran, so they count in the session's sum and in no case; "
-            "give --rag-concurrency 1 to charge each case"
+            "give --rag-concurrency 1 to count each call in its case"
         ]
 
     @property

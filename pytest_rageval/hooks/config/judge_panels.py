@@ -91,7 +91,7 @@ def _panel(models: tuple[str, ...], options: Iterable[str], where: str) -> Panel
     local = [model for model in models if is_local(model)]
     for kind in ("repeat", "swapped"):
         if local and kind in by_kind:
-            raise SettingError(f"{where} has {by_kind[kind]}, and {local[0]} always says the same; take it out")
+            raise SettingError(f"{where} has {by_kind[kind]}, and {local[0]} always gives the same verdict; remove it")
     escalate = None
     if "escalate" in by_kind:
         escalate = _confidence(by_kind["escalate"], where)

@@ -38,7 +38,7 @@ class ReportTargets(Settings):
         help="write an HTML page of the run to PATH, as a single file",
         more="how-to/reports.md#a-page-of-the-run")
     html_cases: Setting[HtmlCases | None] = Setting("--rag-html-cases", choices=("all", "changed"),
-        help="whose texts the page holds: those of all cases (up to 50,000), or of those that broke, were fixed, "
+        help="cases whose texts the page contains: all (up to 50,000), or changed for those that broke, were fixed, "
         "missed or failed",
         more="how-to/reports.md#a-page-of-the-run")
     markdown = Setting("--rag-markdown", parse=parsing.report, metavar="PATH",
@@ -64,8 +64,8 @@ class BaselineSetting(Settings):
         help="whether --rag-update-baseline also writes the answers, compressed, next to the baseline",
         more="how-to/gates.md#keep-the-old-answers")
     against = Setting("--rag-against", parse=parsing.results, metavar="RESULTS",
-        help="results.json of an earlier run: shows its answers next to the new ones, and is compared with if there is "
-        "no baseline", more="how-to/gates.md#keep-the-old-answers")
+        help="results.json of an earlier run: its answers are shown next to the new ones; without a baseline, gates "
+        "compare with it", more="how-to/gates.md#keep-the-old-answers")
     alpha = Setting("rag_alpha", parse=parsing.alpha, default="0.05",
         help="accepted chance of a false alarm in a comparison, as a share", more="explanation/decisions.md")
     alpha_per: Setting[AlphaPer] = Setting("rag_alpha_per", parse=parsing.one_of("session", "gate"), default="session",
