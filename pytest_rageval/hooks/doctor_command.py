@@ -170,9 +170,9 @@ def _load_system(text: str, options: Options, catalog: Catalog) -> None:
 
 
 def _baseline(options: Options) -> str:
-    from pytest_rageval.hooks.config.baseline import check_baseline
+    from pytest_rageval.hooks.config.baseline import load_baseline
 
-    snapshot = check_baseline(options.baseline)
+    snapshot = load_baseline(options.baseline)
     return "" if snapshot is None else f"{len(snapshot.originals):,} cases"
 
 

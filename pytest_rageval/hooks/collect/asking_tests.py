@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rageval.hooks.collect.datasets import Source
-from pytest_rageval.hooks.collect.keys import ASKS, ENTRY
+from pytest_rageval.hooks.collect.keys import ENTRY, REQUEST_ENTRIES
 from pytest_rageval.hooks.collect.responders import responders_of
 from pytest_rageval.hooks.collect.testbed import Entry, Testbed
 from pytest_rageval.model.case import Case, Instance
@@ -49,14 +49,14 @@ def add_request_entries(collected: Collected, items: Iterable[pytest.Item]) -> N
         for responder in responders_of(item, collected):
             case = Case(ASK, Instance(ASK, "", origin=function), None, {"system": responder.name})
             entries.append(Entry(-1, testbed, source, case, ASK, responder))
-        item.stash[ASKS] = tuple(entries)
+        item.stash[REQUEST_ENTRIES] = tuple(entries)
         collected.request_entries += entries
 
 
 def entries_of(item: pytest.Item) -> tuple[Entry, ...]:
     """Return the entry of a test's case, if it has one, and those that stand for its requests with ``rag_ask``."""
     entry = item.stash.get(ENTRY, None)
-    return (*(() if entry is None else (entry,)), *item.stash.get(ASKS, ()))
+    return (*(() if entry is None else (entry,)), *item.stash.get(REQUEST_ENTRIES, ()))
 
 
 def is_request(entry: Entry) -> bool:
@@ -68,7 +68,7 @@ def requests_by(item: pytest.Item) -> list[Requests]:
     """Return what a test is expected to ask with ``rag_ask``, for each system; [] if it asks nothing."""
     from pytest_rageval.engine.estimate import Requests
 
-    entries = item.stash.get(ASKS, ())
+    entries = item.stash.get(REQUEST_ENTRIES, ())
     calls, examples = (_count_calls(item), _count_examples(item)) if entries else (None, 1)
     return [
         Requests(item.nodeid, entry.responder.name, dict(entry.responder.facets).get(MODEL, ""), examples, calls)

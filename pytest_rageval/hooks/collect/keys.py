@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
 
-__all__ = ["ASKS", "CATALOG", "COLLECTED", "CORPUS", "ENTRY", "RESUMED", "RUN_FOLDER", "SKIPPED_FILES"]
+__all__ = ["CATALOG", "COLLECTED", "CORPUS", "ENTRY", "REQUEST_ENTRIES", "RESUMED", "RUN_FOLDER", "SKIPPED_FILES"]
 
-ASKS: pytest.StashKey[tuple[Entry, ...]] = pytest.StashKey()
+REQUEST_ENTRIES: pytest.StashKey[tuple[Entry, ...]] = pytest.StashKey()
 """On a test item with the fixture ``rag_ask``: an entry for each system that it may ask."""
 
 CATALOG: pytest.StashKey[Catalog] = pytest.StashKey()

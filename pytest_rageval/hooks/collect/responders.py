@@ -35,19 +35,21 @@ def responders_of(item: pytest.Item, collected: Collected) -> list[Responder]:
     system = overridden("rag_system", item)
     if not options.systems and system is not None:
         lasting = all(part is None or part.scope == "session" for part in (system, *map(parts.get, MODELS)))
-        return [Responder("rag_system", lasting=lasting, facets=_facets_of("rag_system"))]
+        return [Responder("rag_system", lasting=lasting, facets=_registered_facets("rag_system"))]
     lasting = _is_lasting(parts)
     model, has_model = _session_model(parts, options), options.model.name is not None or parts["rag_llm"] is not None
     if options.systems or options.ini_systems:
         return _named_responders(collected, model if has_model else None, lasting=lasting)
     if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
-        return [Responder("rag_system", lasting=lasting, facets=_facets_of("llm", model))]
+        return [Responder("rag_system", lasting=lasting, facets=_registered_facets("llm", model))]
     name = "llm" if has_model else "extractive"
-    return [Responder(name, named=True, lasting=lasting, facets=_facets_of(name, model), default=True)]
+    return [Responder(name, named=True, lasting=lasting, facets=_registered_facets(name, model), default=True)]
 
 
 def named_responder(item: pytest.Item, collected: Collected, text: str, where: str) -> Responder:
-    """Return the system that ``text`` names, in the form of ``--rag-system``; messages start with ``where``.
+    """Return the system that ``text`` names for a test; ``text`` has the form of ``--rag-system``.
+
+    Error messages start with ``where``.
 
     Raises:
         RagEvalError: the name is malformed or unknown, its system does not take a model, or its file is invalid.
@@ -93,25 +95,25 @@ def _named(collected: Collected, text: str, where: str, model: str | None, *, la
     responder = Responder(named.name, True, lasting, named.system, named.model, (), settings)
     needs = needs_of(collected, responder)
     if needs is not None and not needs.asks:
-        facets = _facets(named, factory, needs.models[0] if len(needs.models) == 1 else "")
+        facets = _named_facets(named, factory, needs.models[0] if len(needs.models) == 1 else "")
         return replace(responder, model="", facets=facets)
     own_model = named.model or (embedded if isinstance(factory, Workflow) and factory.uses_embedded else "")
-    facets = _facets(named, factory, own_model or model or "")
+    facets = _named_facets(named, factory, own_model or model or "")
     return replace(responder, model=own_model, facets=facets)
 
 
-def _facets_of(system: str, model: str = "") -> tuple[tuple[str, str], ...]:
+def _registered_facets(system: str, model: str = "") -> tuple[tuple[str, str], ...]:
     """Return the facets of a system by its registered name: ``workflow``, and ``model`` if its model is known."""
     workflow = (WORKFLOW, WORKFLOWS.get(system, system))
     return (workflow, (MODEL, model)) if model and system not in WITHOUT_MODEL else (workflow,)
 
 
-def _facets(named: SystemName, factory: SystemFactory | None, model: str) -> tuple[tuple[str, str], ...]:
+def _named_facets(named: SystemName, factory: SystemFactory | None, model: str) -> tuple[tuple[str, str], ...]:
     """Return the facets of a named system; for a user's system its labels, with its name as the default workflow."""
     if named.system in BUILTIN:
-        return _facets_of(named.system, model)
+        return _registered_facets(named.system, model)
     if isinstance(factory, Workflow) and factory.facet:
-        return _facets_of(factory.facet, model)
+        return _registered_facets(factory.facet, model)
     labels = named.options
     model = labels.get(MODEL) or named.model
     workflow = (WORKFLOW, labels.get(WORKFLOW) or named.name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_rageval.report.run.run import Run
 
 __all__ = [
-    "check_baseline",
+    "load_baseline",
     "next_answers",
     "next_baseline",
     "read_against",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def check_baseline(setting: BaselineSetting) -> Snapshot | None:
+def load_baseline(setting: BaselineSetting) -> Snapshot | None:
     """Return the baseline, or without one the run of ``--rag-against``, which the session is compared with.
 
     Return None if neither is set, or if the run replaces a missing or unreadable baseline.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.collect.keys import ASKS, COLLECTED, ENTRY
+from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, REQUEST_ENTRIES
 from pytest_rageval.hooks.collect.responders import named_responder
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.collect.testbed import Entry, Responder
@@ -46,7 +46,7 @@ class PlaySession:
         self.base = session.items[0]
         self.cases = CaseList((item.nodeid, item.stash[ENTRY]) for item in session.items if ENTRY in item.stash)
         self._items: Mapping[str, pytest.Item] = {item.nodeid: item for item in session.items}
-        self._responders = {entry.responder.name: entry.responder for entry in self.base.stash[ASKS]}
+        self._responders = {entry.responder.name: entry.responder for entry in self.base.stash[REQUEST_ENTRIES]}
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -86,24 +86,22 @@ class PlaySession:
         """
         responder = self._responder(order.system)
         if order.case is None:
-            item, entry, metrics = self.base, self.base.stash[ASKS][0], tuple[Metric, ...]()
+            item, entry, metrics = self.base, self.base.stash[REQUEST_ENTRIES][0], tuple[Metric, ...]()
             case = self._typed_case(order)
         else:
             nodeid, entry = self.cases.entry(order.case)
             item = self._items[nodeid]
             if entry.testbed.recorded is not None:
                 raise SettingError(f"{nodeid}: its answers are recorded, so no system can be asked")
-            case, metrics = (
-                _with_changes(self.collected.session_case(entry), order),
-                tuple(entry.testbed.metrics.values()),
-            )
+            case = _with_changes(self.collected.session_case(entry), order)
+            metrics = tuple(entry.testbed.metrics.values())
         if case.facets.get("system") != responder.name:
             labels = {**dict(responder.facets), **own_labels(case.instance.facets)}
             case = case.with_facets(system=responder.name, **labels)
         return item, replace(entry, responder=responder, case=case), case, metrics
 
     def _typed_case(self, order: AskOrder) -> Case:
-        """Return the case of a typed question, made like in a testbed without settings, which would later read it."""
+        """Return the case of a typed question: the same case that a testbed without settings makes of it once saved."""
         question = order.question or ""
         if not question.strip():
             raise SettingError("the question is empty; write one")

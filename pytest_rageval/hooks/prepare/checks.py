@@ -12,7 +12,7 @@ from pytest_rageval.hooks.collect.metrics_and_gates import (
 )
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.collect.workflows import check_workflows
-from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
+from pytest_rageval.hooks.config.baseline import load_baseline, refuse_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.embedded_model import check_embedded
 from pytest_rageval.hooks.prepare.judge_trust import required_trust
@@ -33,7 +33,7 @@ def check_session(collected: Collected) -> None:
     """
     options = collected.options
     _check_traces(options)
-    collected.baseline = check_baseline(options.baseline)
+    collected.baseline = load_baseline(options.baseline)
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     _check_cluster(collected)
     asked = (*collected.entries, *collected.request_entries)

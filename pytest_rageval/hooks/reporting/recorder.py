@@ -18,7 +18,7 @@ from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.collect.keys import RESUMED
 from pytest_rageval.hooks.collect.resumed_run import ResumedRun
 from pytest_rageval.hooks.collect.saved_reports import ReportSaver, reports_of
-from pytest_rageval.hooks.config.baseline import check_baseline
+from pytest_rageval.hooks.config.baseline import load_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.resume import resume_command
 from pytest_rageval.hooks.prepare.run_folder import run_folder
@@ -234,7 +234,7 @@ class Recorder:
     def _comparison_baseline(self) -> Snapshot | None:
         """Return what the run is compared with, or None; collection reports an unreadable file."""
         with suppress(RagEvalError, OSError):
-            return check_baseline(self.options.baseline)
+            return load_baseline(self.options.baseline)
         return None
 
     def _prune(self, folder: RunFolder) -> None:
