@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import SettingError, UnknownNameError
-from pytest_rageval.hooks.chain_parts import ChainProject, open_project
+from pytest_rageval.hooks.chain_project import ChainProject, open_project
 from pytest_rageval.hooks.chain_runs import ChainResult, previews_of, run_actions
 from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.project import in_project
@@ -23,21 +23,21 @@ from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.settings import parse_settings
 from pytest_rageval.text.language import detect_language
 
-__all__ = ["ChainOrder", "CheckedChain", "checked_chain", "run_in_project"]
+__all__ = ["ChainOrder", "CheckedChain", "check_in_project", "run_in_project"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChainOrder:
-    """What to run.
+    """The chain that a command runs, and the question or case to run it for.
 
     Attributes:
         chain: a file, a shipped chain or an alias of ``rag_systems``.
         question: the question; None for a case of a dataset.
         dataset: ``format:path``; None for a question.
         case: the id of the case in the dataset.
-        prompts_only: whether nothing runs, and prompts are filled in as far as they are known.
+        prompts_only: whether to run nothing, and only show the prompts with all values that are known.
         until: the last action to run; None for all.
-        only: the only action to run, on ``outputs``; None for all.
+        only: the single action to run, with ``outputs`` as its inputs; None for all.
         outputs: the JSON file with the outputs of earlier actions.
     """
 
@@ -53,12 +53,12 @@ class ChainOrder:
 
 @dataclass(frozen=True, slots=True)
 class CheckedChain:
-    """A chain that can run.
+    """A valid chain, and what it needs.
 
     Attributes:
         chain: the chain.
         model: the litellm name of the model that it asks; "" if it asks none.
-        lacks_corpus: whether it searches and the ini has no corpus for it.
+        lacks_corpus: whether it searches although the ini names no corpus.
     """
 
     chain: Chain
@@ -66,10 +66,10 @@ class CheckedChain:
     lacks_corpus: bool
 
 
-def checked_chain(chain: str) -> CheckedChain:
-    """Read a chain and check it against the ini; ask nothing.
+def check_in_project(chain: str) -> CheckedChain:
+    """Read a chain and check it against the ini; call no model.
 
-    The data of an environment is read if the chain calls tools.
+    If the chain calls tools, this also reads the data of their environment.
 
     Raises:
         RagEvalError: the chain cannot run.
@@ -78,12 +78,12 @@ def checked_chain(chain: str) -> CheckedChain:
     def check(config: pytest.Config) -> CheckedChain:
         collected = collected_of(config)
         with open_project(collected, chain) as project:
-            made = project.options.chain
-            if made.tools and (project.options.environment or len(collected.options.environments) < 2):
-                project.environments()  # of several, the case names one
-            searches = any(not each.retriever for each in made.retrieves)
-            lacks = searches and collected.needs_corpus and not collected.options.corpus
-            return CheckedChain(made, project.model, lacks)
+            parsed = project.options.chain
+            if parsed.tools and (project.options.environment or len(collected.options.environments) < 2):
+                project.environments()  # with several environments, the case chooses one
+            searches = any(not each.retriever for each in parsed.retrieves)
+            lacks_corpus = searches and collected.needs_corpus and not collected.options.corpus
+            return CheckedChain(parsed, project.model, lacks_corpus)
 
     return in_project(check)
 
@@ -92,7 +92,7 @@ def run_in_project(order: ChainOrder) -> ChainResult:
     """Run a chain for one question.
 
     Raises:
-        RagEvalError: it cannot begin. An error of the run itself is in the result.
+        RagEvalError: the run cannot start. An error during the run is in the result instead.
     """
     _check(order)
     return in_project(partial(_run, order))
@@ -110,19 +110,20 @@ def _check(order: ChainOrder) -> None:
     if order.question is not None and not order.question.strip():
         raise SettingError("--question is empty; write a question")
     if order.question is not None and plain_text(order.question) != order.question:
-        raise SettingError("--question holds bytes that are no text; write it in the encoding of the terminal")
+        raise SettingError("--question holds bytes that are not text; write it in the encoding of the terminal")
 
 
 def _run(order: ChainOrder, config: pytest.Config) -> ChainResult:
     collected = collected_of(config)
     with open_project(collected, order.chain) as project:
         case = _case(order, project)
-        whole, outputs = project.options.chain, dict[str, Output]()
-        chain = whole if order.until is None else chain_until(whole, action_named(whole, order.until, "--until"))
+        full_chain, outputs = project.options.chain, dict[str, Output]()
+        last = None if order.until is None else action_named(full_chain, order.until, "--until")
+        chain = full_chain if last is None else chain_until(full_chain, last)
         if order.only is not None and order.outputs is not None:
-            action = action_named(whole, order.only, "--from")
-            stored = read_outputs(order.outputs, whole, action)
-            chain = chain_until(whole, action)
+            action = action_named(full_chain, order.only, "--from")
+            stored = read_outputs(order.outputs, full_chain, action)
+            chain = chain_until(full_chain, action)
             outputs = {each.name: stored.get(each.name, Output()) for each in chain.actions[:-1]}
         result = ChainResult(chain, project.model, case)
         if order.prompts_only:
@@ -131,7 +132,7 @@ def _run(order: ChainOrder, config: pytest.Config) -> ChainResult:
 
 
 def _case(order: ChainOrder, project: ChainProject) -> Case:
-    """Return the case of the order: as the marker ``rag_case`` makes it without settings."""
+    """Return the case of the order, like the marker ``rag_case`` makes it if only ``dataset`` is set."""
     if order.dataset is None:
         question = order.question or ""
         return Case("question", Instance("question", question, language=detect_language(question)), None, {})

@@ -1,4 +1,4 @@
-"""Run the actions of a chain in its project for one case, all or one, and show what they would be given."""
+"""Run the actions of a chain for one case, or preview their inputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import RagEvalError, coded
-from pytest_rageval.hooks.chain_parts import ChainProject
+from pytest_rageval.hooks.chain_project import ChainProject
 from pytest_rageval.llm.client.running_cases import running_case
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, RefusedCallError, Scope
 from pytest_rageval.model.answer import Answer, Step
@@ -34,18 +34,18 @@ __all__ = ["ChainResult", "previews_of", "run_actions"]
 
 @dataclass(frozen=True, slots=True)
 class ChainResult:
-    """What came of a run.
+    """The result of running a chain, or its preview.
 
     Attributes:
-        chain: the actions that were to run.
-        model: as in `CheckedChain`.
+        chain: the chain, up to the last action to run.
+        model: the litellm name of the model that it asks; "" if it asks none.
         case: the case with its gold answers; a question has none.
-        previews: what each action would be given, if nothing ran.
-        steps: what ran, in order.
-        answer: None if nothing ran, or the run failed.
+        previews: the input of each action, if nothing ran.
+        steps: the steps that ran, in order.
+        answer: the answer; None if nothing ran, or the run failed.
         error: why the run failed, or "".
         calls: the model calls.
-        keys: the recordings that were read or written.
+        keys: keys of the recordings that were read or written.
     """
 
     chain: Chain
@@ -62,7 +62,7 @@ class ChainResult:
 def previews_of(
     project: ChainProject, chain: Chain, case: Case, outputs: Mapping[str, Output] = NO_OUTPUTS
 ) -> Iterator[Preview]:
-    """Yield what each action would be given, as far as nothing has to be asked and the outputs are known."""
+    """Yield the input of each action, with all values that are known without calling a model or tool."""
 
     def evaluate(code: str, values: Mapping[str, object]) -> ProgramResult:
         return project.sandbox(project.setup.where).run(code.strip(), values=values)
@@ -77,19 +77,19 @@ def run_actions(
     outputs: Mapping[str, Output],
     wait: Callable[[LoopFuture[Answer]], Answer] | None = None,
 ) -> ChainResult:
-    """Run the actions without an output, and add what came of it.
+    """Run the actions that have no output yet; return the result with answer, steps and calls.
 
     Args:
         project: the chain's project.
-        result: the chain and the case.
-        outputs: action -> its output.
-        wait: waits for the answer, and may stop it; None only waits.
+        result: the chain and the case to run it for.
+        outputs: action -> its output from an earlier run.
+        wait: waits for the answer and may cancel it; None waits until the end.
     """
     chain, query, options = result.chain, result.case.query, project.options
-    runs = [action for action in chain.actions if action.name not in outputs]
+    pending = [action for action in chain.actions if action.name not in outputs]
     is_supplied = options.uses_supplied and query.passages is not None
-    searches = any(isinstance(each, Retrieve) and not each.retriever for each in runs) and not is_supplied
-    parts = project.parts(runs, result.case.facets.get("environment", ""), searches=searches)
+    searches = any(isinstance(each, Retrieve) and not each.retriever for each in pending) and not is_supplied
+    parts = project.parts(pending, result.case.facets.get("environment", ""), searches=searches)
     system = replace(build(parts, replace(options, chain=chain)), outputs=outputs)
     answer, error, meter = None, "", Meter()
     with _scope(project, result.case, meter), collecting() as collector, running_case():
@@ -102,7 +102,7 @@ def run_actions(
             error = coded(refusal.error)
         except Exception as fault:  # from a user's tool or retriever
             error = cause_of(fault)
-    if meter.refused is not None:  # an answer in spite of that is none
+    if meter.refused is not None:  # a budget or a recording refused a call, so the answer does not count
         answer, error = None, coded(meter.refused)
     return replace(
         result, steps=steps_before_error(collector), answer=answer, error=error, calls=meter.calls, keys=meter.keys
@@ -111,7 +111,7 @@ def run_actions(
 
 @contextmanager
 def _scope(project: ChainProject, case: Case, meter: Meter) -> Iterator[None]:
-    """Record the calls as those of the case in a test."""
+    """Attribute calls to the case, like in a test."""
     scope = SCOPE.set(Scope(meter, cassettes=project.collected.models.cassettes))
     ids = CASE_IDS.set((case.id, case.instance.id))
     environment = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))

@@ -1,4 +1,4 @@
-"""Check the current folder's project for `rageval doctor`: ini, components, baseline, models, collection."""
+"""Check a project for `rageval doctor`: ini, components, baseline, models, collection."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ PARAMS = "_params"
 """Ending of settings whose values may be secrets."""
 
 UNKNOWN = "no setting has this name"
+"""Start of the text of a check of an unknown setting; such a check does not stop the others."""
 
-PATIENCE_S = 30.0
+REPLY_TIMEOUT_S = 30.0
+"""Maximum seconds to wait for a model's reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,10 @@ class Check:
     """The result of one check.
 
     Attributes:
-        topic: what it belongs to: installed, ini, components, models or tests.
-        name: what was checked.
-        state: ok; missing for an extra that is not installed; unasked for a model; wrong.
-        text: a version, what is wrong and what to do, or "".
+        topic: the section of the output: installed, ini, components, models or tests.
+        name: the component, setting or model that was checked.
+        state: ok or wrong; missing for an extra that is not installed; unasked for a model that got no request.
+        text: a version or another detail; if wrong, the problem and what to do; or "".
     """
 
     topic: str
@@ -52,24 +54,24 @@ class Check:
 
 
 def project_checks(*, ask_models: bool) -> list[Check]:
-    """Return the checks of the project that pytest finds here; ask each model once if ``ask_models``."""
+    """Return the checks of the current folder's project; with ``ask_models``, send each model one request."""
     from pytest_rageval.llm.secrets import redact
 
     try:
-        found = in_project(lambda config: [*_checks(config, ask_models=ask_models)])
-        if all(each.state != "wrong" or each.text.startswith(UNKNOWN) for each in found):
-            found = _with_collection(found)
+        checks = in_project(lambda config: [*_checks(config, ask_models=ask_models)])
+        if all(each.state != "wrong" or each.text.startswith(UNKNOWN) for each in checks):
+            checks = _with_collection(checks)
     except RagEvalError as error:
-        found = [Check("ini", "project", "wrong", str(error))]
-    return [Check(each.topic, each.name, each.state, ascii_safe(redact(each.text))) for each in found]
+        checks = [Check("ini", "project", "wrong", str(error))]
+    return [Check(each.topic, each.name, each.state, ascii_safe(redact(each.text))) for each in checks]
 
 
 def _checks(config: pytest.Config, *, ask_models: bool) -> Iterator[Check]:
-    where = "no ini file" if config.inipath is None else str(config.inipath)
-    yield Check("ini", "file", "ok", where)
-    ini = [*_ini_checks(config)]
-    yield from ini
-    if any(each.state == "wrong" and not each.text.startswith(UNKNOWN) for each in ini):
+    path = "no ini file" if config.inipath is None else str(config.inipath)
+    yield Check("ini", "file", "ok", path)
+    of_settings = [*_ini_checks(config)]
+    yield from of_settings
+    if any(each.state == "wrong" and not each.text.startswith(UNKNOWN) for each in of_settings):
         return
     try:
         options = Options(config)
@@ -81,11 +83,11 @@ def _checks(config: pytest.Config, *, ask_models: bool) -> Iterator[Check]:
 
 
 def _with_collection(checks: Sequence[Check]) -> list[Check]:
-    """Collect the tests as pytest does, which checks every setting; return the checks with the result.
+    """Collect the tests like pytest, which checks every setting; return the checks with the result.
 
-    If pytest refuses a setting of the ini, this setting is wrong.
+    If pytest refuses a setting of the ini, the check of this setting becomes wrong.
     """
-    result = _tried("cases", lambda: f"{collected_cases():,} collected", "tests")
+    result = _run_check("cases", lambda: f"{collected_cases():,} collected", "tests")
     problem = result.text if result.state == "wrong" else ""
     refused = [each for each in checks if each.topic == "ini" and re.match(rf"(\S+:\d+: )?{each.name}\b", problem)]
     if not refused:
@@ -95,7 +97,7 @@ def _with_collection(checks: Sequence[Check]) -> list[Check]:
 
 def _ini_checks(config: pytest.Config) -> Iterator[Check]:
     known = {row.ini: row for row in declared(Options) if row.ini}
-    attributes = vars(config)  # its name has changed in pytest 9, and getini() does not list unknown keys
+    attributes = vars(config)  # getini() does not list unknown keys, and pytest 9 renamed the attribute with the keys
     keys = attributes.get("_inicfg", attributes.get("inicfg", ()))
     for name in sorted(name for name in keys if name.startswith("rag")):
         if name in known:
@@ -108,12 +110,12 @@ def _ini_checks(config: pytest.Config) -> Iterator[Check]:
 
 
 def _problem_of_setting(config: pytest.Config, row: Setting[Any]) -> str:
-    """Return what is wrong with a setting, or ""; without its text if that may hold a secret."""
+    """Return what is wrong with a setting, or ""; omit the message if it may contain a secret."""
     try:
         row.read(config)
     except RagEvalError as error:
-        hidden = "a line is malformed, repeated or has an invalid value; write name = value"
-        return hidden if row.ini.endswith(PARAMS) else str(error)
+        safe = "a line is malformed, repeated or has an invalid value; write name = value"
+        return safe if row.ini.endswith(PARAMS) else str(error)
     return ""
 
 
@@ -124,25 +126,26 @@ def _component_checks(config: pytest.Config, options: Options) -> Iterator[Check
 
     catalog = config.stash[CATALOG]
     for text in options.systems or options.ini_systems:
-        yield _tried(f"system {text}", partial(_load_system, text, options, catalog))
+        yield _run_check(f"system {text}", partial(_load_system, text, options, catalog))
     if options.named_systems:
-        yield _tried("rag_systems", partial(check_names, options.named_systems.values(), catalog.systems))
+        yield _run_check("rag_systems", partial(check_names, options.named_systems.values(), catalog.systems))
     if options.corpus:
         files = partial(places, options.corpus, options.beside, catalog.corpora)
-        yield _tried("rag_corpus", lambda: f"{len([*files()]):,} files")
+        yield _run_check("rag_corpus", lambda: f"{len([*files()]):,} files")
         get = partial(catalog.retrievers.get, options.retriever, "rag_retriever")
-        yield _tried(f"retriever {options.retriever}", get)
+        yield _run_check(f"retriever {options.retriever}", get)
     for metric in options.panels:
-        yield _tried(f"judge {metric}", partial(catalog.metrics.get, metric, "rag_judges"))
+        yield _run_check(f"judge {metric}", partial(catalog.metrics.get, metric, "rag_judges"))
     if options.prompts:
-        yield _tried("rag_prompts", lambda: Models(options, None, None).prompts)
+        yield _run_check("rag_prompts", lambda: Models(options, None, None).prompts)
     for line in options.user_dict:
-        yield _tried(f"rag_user_dict {line}", (options.beside / Path(line).expanduser()).read_bytes)
+        yield _run_check(f"rag_user_dict {line}", (options.beside / Path(line).expanduser()).read_bytes)
     if options.baseline.path is not None:
-        yield _tried(f"baseline {options.baseline.path}", partial(_baseline, options))
+        yield _run_check(f"baseline {options.baseline.path}", partial(_baseline, options))
 
 
-def _tried(name: str, check: Callable[[], object], topic: str = "components") -> Check:
+def _run_check(name: str, check: Callable[[], object], topic: str = "components") -> Check:
+    """Call ``check``; return a check that is wrong if it raises, else ok, with its result if that is a text."""
     try:
         result = check()
     except RagEvalError as error:
@@ -167,9 +170,9 @@ def _load_system(text: str, options: Options, catalog: Catalog) -> None:
 
 
 def _baseline(options: Options) -> str:
-    from pytest_rageval.hooks.config.baseline import check_baseline
+    from pytest_rageval.hooks.config.baseline import load_baseline
 
-    snapshot = check_baseline(options.baseline)
+    snapshot = load_baseline(options.baseline)
     return "" if snapshot is None else f"{len(snapshot.originals):,} cases"
 
 
@@ -178,7 +181,7 @@ def _model_checks(options: Options, *, ask_models: bool) -> Iterator[Check]:
     for fixture, name in dict.fromkeys(models.names):
         label = f"{fixture} {name}"
         if is_offline(name):
-            yield _tried(label, partial(models.scripts.check, [(fixture, name)]), "models")
+            yield _run_check(label, partial(models.scripts.check, [(fixture, name)]), "models")
         elif name.startswith(LOCAL):
             yield Check("models", label, "unasked", "it runs on this machine, and the tests load it")
         elif not ask_models:
@@ -196,12 +199,12 @@ async def _problem_of(fixture: str, name: str, params: Mapping[str, Any]) -> str
     model = NamedModel(name)
     try:
         if fixture == "rag_embedder":
-            await asyncio.wait_for(model.embed(["OK"], **params), PATIENCE_S)
+            await asyncio.wait_for(model.embed(["OK"], **params), REPLY_TIMEOUT_S)
         else:
             message = {"role": "user", "content": "Reply with OK."}
-            await asyncio.wait_for(model.complete([message], **params), PATIENCE_S)
+            await asyncio.wait_for(model.complete([message], **params), REPLY_TIMEOUT_S)
     except asyncio.TimeoutError:
-        return f"no reply within {PATIENCE_S:.0f} s"
+        return f"no reply within {REPLY_TIMEOUT_S:.0f} s"
     except ModelError as error:
         return f"{error.kind}: {error}"
     except RagEvalError as error:
@@ -213,7 +216,7 @@ async def _problem_of(fixture: str, name: str, params: Mapping[str, Any]) -> str
 
 
 def _without_values(text: str, params: Mapping[str, Any]) -> str:
-    """Return a text without the values of parameters, which a server may repeat; its address stays."""
+    """Return a text with the values of parameters masked, except a server's address; a server may echo secrets."""
     for key, value in params.items():
         if isinstance(value, str) and value and key not in ("api_base", "base_url"):
             text = text.replace(value, f"<{key}>")

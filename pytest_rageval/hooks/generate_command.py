@@ -1,4 +1,4 @@
-"""Ask models for a plan, for the command `rageval generate`: the session's clients, recordings and retries."""
+"""Let `rageval generate` call models with the clients, recordings and retries of a test session."""
 
 from __future__ import annotations
 
@@ -31,40 +31,42 @@ __all__ = ["REPLIES", "with_models"]
 T = TypeVar("T")
 
 REPLIES = "replies"
-"""Folder in the output folder for the replies of models, if the project records none. A later call reuses them."""
+"""Folder of stored replies in the output folder, used if the project records none; a later command reuses them."""
 
 
 def with_models(
     budget_usd: float | None, folder: Path, out: Path | None, warnings: list[str], work: Callable[[ModelAccess], T]
 ) -> T:
-    """Return the result of ``work``, which may ask the models of a plan.
+    """Call ``work`` with access to the models of a plan; return its result.
 
     Calls have the parameters of ``rag_model_params``. If the project sets no ``rag_record_mode``, each reply is stored
-    in ``out`` before it is used, so a killed call asks nothing twice.
+    in ``out`` before it is used. After a crash, the same command therefore sends no request twice.
 
     Args:
-        budget_usd: the most that all calls may cost, in US dollars; None for no limit of the plan.
-        folder: the folder of the plan; scripts are also looked for there.
-        out: the output folder; None stores nothing.
-        warnings: receives warnings of the recordings.
-        work: is called once.
+        budget_usd: the maximum cost of all calls, in US dollars; None if the plan sets no limit.
+        folder: the folder of the plan; scripts are also searched there.
+        out: the output folder; None stores no replies.
+        warnings: a list to which warnings about recordings are added.
+        work: the function that calls models.
 
     Raises:
-        RagEvalError: the project's settings are invalid, or ``work`` raises it.
+        RagEvalError: the project's settings are invalid, or ``work`` failed.
     """
 
     def run(config: pytest.Config) -> T:
         if budget_usd is not None:
             config.option.rag_budget_usd = budget_usd
-        with _opened(collected_of(config), out, warnings) as (collected, loop):
-            return work(_access(collected.models, loop, folder))
+        with _open_session(collected_of(config), out, warnings) as (collected, loop):
+            return work(_model_access(collected.models, loop, folder))
 
     return in_project(run)
 
 
 @contextmanager
-def _opened(collected: Collected, out: Path | None, warnings: list[str]) -> Iterator[tuple[Collected, LoopThread]]:
-    """Start the loop of all calls; at the end, close connections and recordings."""
+def _open_session(
+    collected: Collected, out: Path | None, warnings: list[str]
+) -> Iterator[tuple[Collected, LoopThread]]:
+    """Yield the collected state and the event loop of all calls; at the end, close connections and recordings."""
     loop, models = LoopThread(), collected.models
     models.loop = loop
     if models.cassettes is None and out is not None:
@@ -80,27 +82,27 @@ def _opened(collected: Collected, out: Path | None, warnings: list[str]) -> Iter
 
 
 def _stored_replies(folder: Path, models: Models) -> Cassettes:
-    """Return the replies of earlier calls; what they cost counts for the budget."""
+    """Return the recordings of earlier commands; their cost counts towards the budget."""
     if models.budget is not None:
-        paid = sum(_paid(path) for path in sorted(folder.glob("*.jsonl")))
-        if paid:
-            models.budget.spend(paid)
+        cost = sum(_cost_of_file(path) for path in sorted(folder.glob("*.jsonl")))
+        if cost:
+            models.budget.spend(cost)
     return Cassettes(folder, "new_episodes", root=folder)
 
 
-def _paid(path: Path) -> float:
-    """Return the cost of the replies in a file."""
-    return fsum(_cost(record_of(path, line)) for line in read(path).values())
+def _cost_of_file(path: Path) -> float:
+    """Return the cost of all replies in a file, in US dollars."""
+    return fsum(_cost_of_record(record_of(path, line)) for line in read(path).values())
 
 
-def _cost(record: Mapping[str, Any]) -> float:
+def _cost_of_record(record: Mapping[str, Any]) -> float:
     cost = record["response"].get("cost_usd")
     return float(cost) if isinstance(cost, int | float) else 0.0
 
 
-def _access(models: Models, loop: LoopThread, folder: Path) -> ModelAccess:
+def _model_access(models: Models, loop: LoopThread, folder: Path) -> ModelAccess:
     def client(name: str) -> Client:
-        return models.named("rag_llm", _located(name, folder))
+        return models.named("rag_llm", _with_script_path(name, folder))
 
     def replays(name: str, messages: Sequence[Message]) -> bool:
         return not is_script(name) and client(name).replays(messages)
@@ -108,7 +110,7 @@ def _access(models: Models, loop: LoopThread, folder: Path) -> ModelAccess:
     return ModelAccess(client, loop.run, models.setting("rag_llm").params, replays)
 
 
-def _located(name: str, folder: Path) -> str:
-    """Return the name of a model; a script beside the plan with its absolute path."""
+def _with_script_path(name: str, folder: Path) -> str:
+    """Return a model's name; if it names a script next to the plan, with the script's absolute path."""
     path = folder / name.removeprefix(SCRIPT).strip()
     return f"{SCRIPT}{path.absolute()}" if name.startswith(SCRIPT) and path.is_file() else name

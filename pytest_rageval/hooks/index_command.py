@@ -20,21 +20,21 @@ from pytest_rageval.hooks.project import in_project
 from pytest_rageval.report.files.pruning import size_of
 from pytest_rageval.retrieval.index_store import Build, IndexStore, StoredIndex, name_of, stored
 
-__all__ = ["Built", "StoredIndexes", "build_index", "prune_indexes", "stored_indexes"]
+__all__ = ["BuildResult", "StoredIndexes", "build_index", "prune_indexes", "stored_indexes"]
 
 _NAME = re.compile(r".+-[0-9a-f]{16}")
 """The form of index names; a folder with any other name belongs to the user."""
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """The result of building the ini's index.
+class BuildResult:
+    """The result of building the indexes of the ini's retriever.
 
     Attributes:
-        retriever: its name.
+        retriever: the retriever's name.
         passages: number of passages in the corpus.
         seconds: time to build the retriever.
-        indexes: its indexes on disk; () if it stores none.
+        indexes: the retriever's indexes on disk; () if it stores none.
     """
 
     retriever: str
@@ -60,7 +60,7 @@ class StoredIndexes:
     problem: str
 
 
-def build_index() -> Built:
+def build_index() -> BuildResult:
     """Build the missing indexes of the ini's retriever.
 
     Raises:
@@ -70,29 +70,31 @@ def build_index() -> Built:
 
 
 def stored_indexes() -> StoredIndexes:
-    """Return the stored indexes, and which of them the ini's retriever uses.
+    """Return the stored indexes, and which of them the ini's retriever uses; write nothing.
 
-    Nothing is written. To find the used indexes, the retriever is created as for tests, up to the first missing index:
-    this may load a model and call a user's factory.
+    To find the used indexes, the retriever is created like in tests, up to the first missing index. This may load a
+    model and call a user's factory.
     """
     return in_project(_list)
 
 
 def prune_indexes(*, dry_run: bool) -> Mapping[str, int]:
-    """Remove the indexes that the ini's retriever does not use; return index name -> bytes; ``dry_run`` removes none.
+    """Remove the indexes that the ini's retriever does not use; return index name -> its size in bytes.
+
+    With ``dry_run``, nothing is removed.
 
     Raises:
-        RagEvalError: the ini is invalid, an index cannot be removed, or a used index is missing. If one is missing,
-            the other used indexes are unknown.
+        RagEvalError: the ini is invalid, an index cannot be removed, or a used index is missing. In the last case, it
+            is unknown which other indexes are used.
     """
     return in_project(lambda config: _prune(config, dry_run=dry_run))
 
 
-def _build(config: pytest.Config) -> Built:
+def _build(config: pytest.Config) -> BuildResult:
     store = store_in(config.rootpath)
     start = time.perf_counter()
     options, passages = _retriever_over(config, store)
-    return Built(options.retriever, passages, time.perf_counter() - start, tuple(store.given))
+    return BuildResult(options.retriever, passages, time.perf_counter() - start, tuple(store.given))
 
 
 def _list(config: pytest.Config) -> StoredIndexes:
@@ -111,11 +113,11 @@ def _list(config: pytest.Config) -> StoredIndexes:
 def _prune(config: pytest.Config, *, dry_run: bool) -> Mapping[str, int]:
     listing = _list(config)
     if listing.problem:
-        raise SettingError(f"nothing is removed, as the ini cannot be used: {listing.problem}")
+        raise SettingError(f"nothing is removed, because the ini cannot be used: {listing.problem}")
     missing = [name for name in listing.used if name not in listing.indexes]
     if missing:
-        again = "run rageval index build first"
-        raise SettingError(f"nothing is removed, as the ini asks for {missing[0]}, which is not there yet; {again}")
+        problem = f"the index {missing[0]} of the ini is missing"
+        raise SettingError(f"nothing is removed, because {problem}; run rageval index build first")
     store = store_in(config.rootpath)
     unused = [name for name in listing.indexes if name not in listing.used and _NAME.fullmatch(name)]
     return {name: size_of(store.folder / name) if dry_run else store.remove(name) for name in unused}
@@ -133,7 +135,7 @@ def _retriever_over(config: pytest.Config, store: IndexStore) -> tuple[Options, 
     options, corpus = Options(config), corpus_of(config, on_stderr())
     passages = corpus.passages
     if passages is None:
-        raise SettingError("the ini names no rag_corpus; what a fixture of that name gives is indexed by the tests")
+        raise SettingError("the ini names no rag_corpus; tests index the corpus of a fixture with that name")
     retrievers = config.stash[CATALOG].retrievers
     try:
         built_retriever(options, retrievers, passages, corpus.digest.hex(), store, corpus.watch)
@@ -141,16 +143,16 @@ def _retriever_over(config: pytest.Config, store: IndexStore) -> tuple[Options, 
         raise
     except Exception as error:  # from a user's retriever
         problem = f"{type(error).__name__}: {ascii_safe(str(error))}"
-        raise SettingError(f"the retriever {short_repr(options.retriever)} cannot be made: {problem}") from error
+        raise SettingError(f"the retriever {short_repr(options.retriever)} cannot be created: {problem}") from error
     return options, len(passages)
 
 
 class _MissingIndexError(Exception):
-    """A requested index is missing."""
+    """Raised to stop the creation of a retriever at its first missing index."""
 
 
 class _RecordingStore(IndexStore):
-    """A store that builds nothing and records the requested names."""
+    """An index store that builds nothing and records the requested names."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

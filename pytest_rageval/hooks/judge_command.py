@@ -1,4 +1,4 @@
-"""Find a metric's judge and the embedding model of a project, for the command `rageval judge`."""
+"""Find a metric's judge and the embedding model of a project, for `rageval judge`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def judged_metric(name: str) -> JudgedMetric:
     def find(config: pytest.Config) -> JudgedMetric:
         judge = config.stash[CATALOG].metrics.get(name, "--metric").judge_asked
         if judge is None:
-            raise SettingError(f"--metric {name}: a rule decides it, no judge; name a judged metric")
+            raise SettingError(f"--metric {name}: a rule computes it, not a judge; name a judged metric")
         options = Options(config)
         embedder = local_embedder(options.embedder, options.beside)
         return JudgedMetric(judge, embedder, "" if embedder is not None else options.embedder.name or "")
@@ -53,10 +53,11 @@ def judged_metric(name: str) -> JudgedMetric:
 
 
 def loaded_judge(folder: Path) -> LocalJudge:
-    """Return the judge of a folder, with the embedding model of the ini if it needs one.
+    """Return the local judge in a folder, with the embedding model of the ini if it needs one.
 
     Raises:
-        RagEvalError: the folder holds no valid judge, the ini has another embedding model, or pytest cannot start here.
+        RagEvalError: the folder contains no valid judge, the ini names another embedding model than the judge needs, or
+            pytest cannot start here.
     """
 
     def load(config: pytest.Config) -> LocalJudge:

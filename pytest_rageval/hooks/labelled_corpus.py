@@ -1,4 +1,4 @@
-"""Read a project's corpus for label commands: as labelled passages and as whole documents."""
+"""Read a project's corpus for `rageval anchor`: as passages, and as whole documents."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class ProjectCorpus:
 
 
 def project_corpus(lines: Sequence[str] = (), chunking: str | None = None) -> ProjectCorpus:
-    """Return a corpus; omitted arguments come from the ini.
+    """Return a corpus; arguments that are not given come from the ini.
 
     Args:
-        lines: in the form of ``rag_corpus``, relative to the current folder.
-        chunking: in the form of ``rag_chunking``.
+        lines: paths in the form of ``rag_corpus``, relative to the current folder.
+        chunking: a chunking in the form of ``rag_chunking``.
 
     Raises:
         RagEvalError: no corpus is named, or it cannot be read.
@@ -54,14 +54,14 @@ def project_corpus(lines: Sequence[str] = (), chunking: str | None = None) -> Pr
 
 
 def _read(lines: Sequence[str], chunking: str | None, config: pytest.Config) -> ProjectCorpus:
-    corpus_of(config)  # sets the ini's word list for splitting Chinese text
+    corpus_of(config)  # applies rag_user_dict, the word lists for segmenting Chinese
     folder = Path.cwd() if lines else ini_folder(config)
     entries: Sequence[str] = lines or Options.corpus.read(config)
     chunks_by = Options.chunking.read(config) if chunking is None else chunking
     if not entries:
         raise SettingError("there is no corpus; give one with --corpus, or name it as rag_corpus in the ini")
-    cut, whole = (
+    passages, documents = (
         Corpus(entries, each, folder, config.stash[CATALOG].corpora, on_stderr()).passages
         for each in (chunks_by, "none")
     )
-    return ProjectCorpus(chunks_by, cut or (), whole or (), BaselineSetting.path.read(config))
+    return ProjectCorpus(chunks_by, passages or (), documents or (), BaselineSetting.path.read(config))

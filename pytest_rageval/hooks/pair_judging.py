@@ -1,4 +1,4 @@
-"""Ask the judge of a project which answers are better, for the command `rageval analyze preferences`."""
+"""Ask a project's judge which of two answers is better, for `rageval analyze preferences`."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from pytest_rageval.report.files.journals import journal_path, journal_paths
 from pytest_rageval.report.files.paid_calls import paid_by_run
 from pytest_rageval.testbeds.ids import safe
 
-__all__ = ["Asked", "judge_pairs"]
+__all__ = ["PairVerdicts", "judge_pairs"]
 
 JUDGE = "rag_judge"
 """The fixture of the session's judge, and its name in a panel."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The judged pairs, and what they took.
+class PairVerdicts:
+    """The verdicts of a judge, and the calls that it made.
 
     Attributes:
         judge: the name of the judge.
         models: the models that judged.
         pairs: the pairs with their verdicts.
-        calls: the calls of this command.
-        notes: warnings of the recordings.
+        calls: the model calls of this command.
+        notes: warnings about recordings.
     """
 
     judge: str
@@ -54,11 +54,11 @@ class Asked:
     notes: tuple[str, ...]
 
 
-def judge_pairs(judge: str, pairs: Sequence[PairOfAnswers], options: Sequence[str]) -> Asked:
+def judge_pairs(judge: str, pairs: Sequence[PairOfAnswers], options: Sequence[str]) -> PairVerdicts:
     """Ask a judge of the project about pairs of answers.
 
-    Replies that an interrupted command received are not paid for again. They are stored under ``.rageval/preferences``
-    until all pairs are judged.
+    Until all pairs are judged, replies are stored under ``.rageval/preferences``. If the command is interrupted, the
+    next one reuses them.
 
     Args:
         judge: the name of a judge of pairs.
@@ -71,29 +71,29 @@ def judge_pairs(judge: str, pairs: Sequence[PairOfAnswers], options: Sequence[st
     return in_project(lambda config: _ask(config, judge, pairs), options)
 
 
-def _ask(config: pytest.Config, name: str, pairs: Sequence[PairOfAnswers]) -> Asked:
+def _ask(config: pytest.Config, name: str, pairs: Sequence[PairOfAnswers]) -> PairVerdicts:
     catalog, options = config.stash[CATALOG], Options(config)
     judge = catalog.pair_judges.get(name, "--judge") if name not in catalog.metrics else _refuse(name)
     panel = _panel(judge, options)
-    own = options.judge.name
-    models = tuple(own if model == JUDGE else model for model in panel.models)
-    named = tuple(model for model in models if model is not None)
-    if len(named) < len(models):
+    default = options.judge.name
+    models = tuple(default if model == JUDGE else model for model in panel.models)
+    names = tuple(model for model in models if model is not None)
+    if len(names) < len(models):
         raise SettingError(
             "no model is named to judge; name one with --judge-model, or with rag_judge_model in the ini"
         )
     folder, meter = config.rootpath / ".rageval" / "preferences" / safe(name), Meter()
     with tempfile.TemporaryDirectory() as shared:
         clients = Models(options, None, Path(shared) / "budget")
-        clients.scripts.check([(JUDGE, model) for model in named])
+        clients.scripts.check([(JUDGE, model) for model in names])
         make_ignored(config.rootpath / ".rageval")
         folder.mkdir(parents=True, exist_ok=True)
-        before = len(journal_paths(folder))
+        n_journals = len(journal_paths(folder))
         earlier = EarlierCalls(paid_by_run(folder, ()).rows)
-        journal = Journal(journal_path(folder, str(before + 1)), earlier, texts=options.texts)
+        journal = Journal(journal_path(folder, str(n_journals + 1)), earlier, texts=options.texts)
 
-        async def asked() -> list[JudgedPair]:
-            voters = {model: clients.named(JUDGE, each) for model, each in zip(panel.models, named, strict=True)}
+        async def ask_all() -> list[JudgedPair]:
+            voters = {model: clients.named(JUDGE, each) for model, each in zip(panel.models, names, strict=True)}
             at_once = options.concurrency or ASYNC_DEFAULT
             try:
                 return await judged_pairs(
@@ -110,14 +110,14 @@ def _ask(config: pytest.Config, name: str, pairs: Sequence[PairOfAnswers]) -> As
                 await clients.close()
 
         try:
-            judged = asyncio.run(asked())
+            verdicts = asyncio.run(ask_all())
         finally:
             journal.close()
-    if all(each.value is not None for each in judged):
+    if all(each.value is not None for each in verdicts):
         for path in journal_paths(folder):
             path.unlink()
-    notes = [*clients.settle(), *([journal.fault] if journal.fault else [])]
-    return Asked(name, tuple(dict.fromkeys(named)), tuple(judged), meter.calls, tuple(notes))
+    notes = [*clients.close_recordings(), *([journal.fault] if journal.fault else [])]
+    return PairVerdicts(name, tuple(dict.fromkeys(names)), tuple(verdicts), meter.calls, tuple(notes))
 
 
 def _refuse(name: str) -> NoReturn:
@@ -127,7 +127,7 @@ def _refuse(name: str) -> NoReturn:
 def _panel(judge: PromptedJudge, options: Options) -> Panel:
     panel = options.panels.get(judge.name, Panel((JUDGE,)))
     if panel.swapped:
-        raise SettingError(f"rag_judges: {judge.name} is asked in both orders anyway; take out 'swapped'")
+        raise SettingError(f"rag_judges: {judge.name} is asked in both orders anyway; remove 'swapped'")
     if panel.remote_models != panel.models:
         raise SettingError(f"rag_judges: {judge.name} compares two answers, and a local judge reads one; name a model")
     return replace(panel, rule=panel.rule or "majority")

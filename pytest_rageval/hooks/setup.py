@@ -12,7 +12,7 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import MissingDependencyError, RagEvalError, SettingError, coded
 from pytest_rageval.hooks.collect import markers
 from pytest_rageval.hooks.collect.keys import CATALOG, RUN_FOLDER
-from pytest_rageval.hooks.collect.usage_errors import Refusals, raised
+from pytest_rageval.hooks.collect.usage_errors import Refusals, located_message
 from pytest_rageval.hooks.config.process import is_worker, runs_tests
 from pytest_rageval.hooks.reporting.ending import Ending
 from pytest_rageval.hooks.reporting.hooks import Reporting
@@ -86,9 +86,9 @@ def registered(config: pytest.Config) -> Catalog:
     try:
         config.hook.pytest_rageval_register.call_historic(kwargs={"registry": catalog})
     except RagEvalError as error:
-        raise pytest.UsageError(raised(error, config.rootpath)) from None
+        raise pytest.UsageError(located_message(error, config.rootpath)) from None
     except Exception as error:
-        what = f"{raised(error, config.rootpath)} ({type(error).__name__}, in pytest_rageval_register)"
+        what = f"{located_message(error, config.rootpath)} ({type(error).__name__}, in pytest_rageval_register)"
         raise pytest.UsageError(coded(SettingError(what, code="RAG115"))) from None
     return catalog
 

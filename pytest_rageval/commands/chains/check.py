@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.hooks.chain_command import checked_chain
+from pytest_rageval.hooks.chain_command import check_in_project
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.systems.chains.chain import Action, CallTool, Expression, Generate, Retrieve, sources_of
 from pytest_rageval.systems.chains.expressions import free_names
@@ -19,7 +19,7 @@ def check_chain(name: str) -> Iterator[str]:
     Raises:
         RagEvalError: the chain cannot run.
     """
-    checked = checked_chain(name)
+    checked = check_in_project(name)
     chain = checked.chain
     calls = sum(isinstance(action, Generate) for action in chain.actions)
     model = f", model {ascii_safe(checked.model)}" if checked.model else ""

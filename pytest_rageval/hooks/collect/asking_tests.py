@@ -1,4 +1,4 @@
-"""Tests that ask the session's system with the fixture ``rag_ask``: which systems, and how often."""
+"""Tests that use the fixture ``rag_ask``: which systems they ask, and how often."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rageval.hooks.collect.datasets import Source
-from pytest_rageval.hooks.collect.keys import ASKS, ENTRY
+from pytest_rageval.hooks.collect.keys import ENTRY, REQUEST_ENTRIES
 from pytest_rageval.hooks.collect.responders import responders_of
 from pytest_rageval.hooks.collect.testbed import Entry, Testbed
 from pytest_rageval.model.case import Case, Instance
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_rageval.engine.estimate import AskRequests
     from pytest_rageval.hooks.collect.session import Collected
 
-__all__ = ["ASK", "entries_of", "find_asking", "is_request", "requests_by"]
+__all__ = ["ASK", "add_request_entries", "entries_of", "is_request", "requests_by"]
 
 ASK = "rag_ask"
 """The name of the fixture."""
@@ -33,8 +33,13 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictC
 """Code that may run more than once."""
 
 
-def find_asking(collected: Collected, items: Iterable[pytest.Item]) -> None:
-    """Store on each test with ``rag_ask`` an entry for each system that it may ask."""
+def add_request_entries(collected: Collected, items: Iterable[pytest.Item]) -> None:
+    """Store an entry for each system that a test may ask, on the test and in ``collected``.
+
+    Args:
+        collected: the session's collected state.
+        items: the tests with ``rag_ask``.
+    """
     testbeds: dict[str, Testbed] = {}
     source = Source(ASK, (), b"")
     for item in items:
@@ -44,35 +49,35 @@ def find_asking(collected: Collected, items: Iterable[pytest.Item]) -> None:
         for responder in responders_of(item, collected):
             case = Case(ASK, Instance(ASK, "", origin=function), None, {"system": responder.name})
             entries.append(Entry(-1, testbed, source, case, ASK, responder))
-        item.stash[ASKS] = tuple(entries)
-        collected.asking += entries
+        item.stash[REQUEST_ENTRIES] = tuple(entries)
+        collected.request_entries += entries
 
 
 def entries_of(item: pytest.Item) -> tuple[Entry, ...]:
-    """Return the case of a test, and the stand-ins for its requests with ``rag_ask``."""
+    """Return the entry of a test's case, if it has one, and those that stand for its requests with ``rag_ask``."""
     entry = item.stash.get(ENTRY, None)
-    return (*(() if entry is None else (entry,)), *item.stash.get(ASKS, ()))
+    return (*(() if entry is None else (entry,)), *item.stash.get(REQUEST_ENTRIES, ()))
 
 
 def is_request(entry: Entry) -> bool:
-    """Return whether an entry stands for the requests of a test, and is no case."""
+    """Return whether an entry stands for a test's requests with ``rag_ask`` instead of for a case."""
     return entry.ordinal < 0
 
 
 def requests_by(item: pytest.Item) -> list[AskRequests]:
-    """Return what a test asks with ``rag_ask``, for each system; [] for a test that asks nothing."""
+    """Return what a test is expected to ask with ``rag_ask``, for each system; [] if it asks nothing."""
     from pytest_rageval.engine.estimate import AskRequests
 
-    entries = item.stash.get(ASKS, ())
-    each, examples = (_requests(item), _examples(item)) if entries else (None, 1)
+    entries = item.stash.get(REQUEST_ENTRIES, ())
+    calls, examples = (_count_calls(item), _count_examples(item)) if entries else (None, 1)
     return [
-        AskRequests(item.nodeid, one.responder.name, dict(one.responder.facets).get(MODEL, ""), examples, each)
-        for one in entries
+        AskRequests(item.nodeid, entry.responder.name, dict(entry.responder.facets).get(MODEL, ""), examples, calls)
+        for entry in entries
     ]
 
 
-def _examples(item: Any) -> int:
-    """Return how often Hypothesis calls a test, without the calls to shrink a failure; 1 without Hypothesis."""
+def _count_examples(item: Any) -> int:
+    """Return how often Hypothesis calls a test, except to shrink a failure; 1 for other tests."""
     function = item.obj
     if not hasattr(function, "hypothesis"):
         return 1
@@ -80,20 +85,20 @@ def _examples(item: Any) -> int:
     return int(settings.max_examples) + len(getattr(function, "hypothesis_explicit_examples", ()))
 
 
-def _requests(item: Any) -> int | None:
-    """Return the number of calls of ``rag_ask`` in a test; None if they may be repeated or are elsewhere."""
+def _count_calls(item: Any) -> int | None:
+    """Return the number of calls of ``rag_ask`` in a test's source; None if a loop or another function may call it."""
     function = getattr(getattr(item.obj, "hypothesis", None), "inner_test", item.obj)
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
     except (OSError, TypeError, SyntaxError):
         return None
     body = [part for node in tree.body for part in getattr(node, "body", ())]
-    names = [node for part in body for node in ast.walk(part) if _is_fixture(node)]
-    called = [node.func for part in body for node in ast.walk(part) if isinstance(node, ast.Call)]
+    uses = [node for part in body for node in ast.walk(part) if _is_fixture(node)]
+    callees = [node.func for part in body for node in ast.walk(part) if isinstance(node, ast.Call)]
     repeated = [node for part in body for loop in ast.walk(part) if isinstance(loop, _LOOPS) for node in ast.walk(loop)]
-    if not names or any(name not in called for name in names) or any(map(_is_fixture, repeated)):
+    if not uses or any(use not in callees for use in uses) or any(map(_is_fixture, repeated)):
         return None
-    return len(names)
+    return len(uses)
 
 
 def _is_fixture(node: ast.AST) -> bool:

@@ -1,4 +1,4 @@
-"""The corpus of the ini, read once per process, before the run, if a test needs it."""
+"""The corpus of the ini: its passages are read at most once per process, before the run."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Corpus:
     """The corpus that the ini settings ``rag_corpus`` and ``rag_chunking`` describe.
 
     Attributes:
-        watch: shows the progress of long work on the passages.
-        needed: whether a collected test needs the passages, or the retriever that replaces them.
+        watch: shows a progress line during long work on the passages.
+        needed: whether a collected test needs the passages, or the retriever over them.
         digest: sha256 of the passages; empty until they are read.
         locator: finds the evidence of cases while the passages are read; None if no case has evidence.
     """
@@ -57,7 +57,7 @@ class Corpus:
 
     @cached_property
     def located(self) -> LocatedEvidence | None:
-        """The passages that hold the evidence of cases; None if no case has evidence, or without a corpus."""
+        """The passages that contain the evidence of cases; None without a corpus or without evidence."""
         if self.locator is None or self.passages is None:
             return None
         return self.locator.located(lambda name: name in self._names)
@@ -69,13 +69,13 @@ class Corpus:
         return names_of(self.passages or ())
 
     def holds(self, corpus: object) -> bool:
-        """Return whether ``corpus`` is this corpus's tuple of passages."""
+        """Return whether ``corpus`` is the tuple of passages that this object has read."""
         return corpus is self.__dict__.get("passages", self)
 
     def missing_evidence(self, instance: Instance) -> list[str]:
-        """Return why evidence of a record is not in the files, one sentence for each piece; [] if all of it is.
+        """Return a sentence for each piece of a record's evidence that the files do not contain; [] if none is missing.
 
-        The files are read anew, without chunking.
+        This reads the files again, without chunking.
         """
         from pytest_rageval.corpora.chunking import parse_chunking
         from pytest_rageval.corpora.locating import EvidenceLocator
@@ -87,15 +87,20 @@ class Corpus:
         deque(passages(files, self._formats, parse_chunking("none"), locator), maxlen=0)
         return [problem for _, problem in locator.missing(instance)]
 
-    def look(self) -> None:
-        """Raise an error if the files cannot be located; open none of them."""
+    def check_files(self) -> None:
+        """Raise `RagEvalError` if a path or glob matches no file; open no file."""
         from pytest_rageval.corpora.places import places
 
         for _ in places(self._entries, self._folder, self._formats):
             pass
 
-    def indexed(self, build: Callable[[tuple[Passage, ...], str], Retriever], name: str = "") -> Retriever:
-        """Return the retriever of a name over the passages; build it once, for all systems. "" is the session's."""
+    def retriever(self, build: Callable[[tuple[Passage, ...], str], Retriever], name: str = "") -> Retriever:
+        """Return a retriever over the passages; build it on first use and share it among systems.
+
+        Args:
+            build: (passages, sha256 of the passages in hex) -> the retriever.
+            name: identifies the retriever; "" for the session's.
+        """
         if name not in self._retrievers:
             passages = self.passages or ()
             self._retrievers[name] = build(passages, self.digest.hex())

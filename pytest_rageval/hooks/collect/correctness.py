@@ -1,4 +1,4 @@
-"""Choose the metric by which the diagnosis of a testbed calls an answer right."""
+"""Choose the metric that decides whether an answer is correct, for the diagnosis of a testbed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.diagnosis_rule import DIAGNOSIS, DiagnosisRule
 
-__all__ = ["check_diagnosed", "correctness_of"]
+__all__ = ["check_diagnosis_metrics", "correctness_of"]
 
 
 def correctness_of(testbed: Testbed, catalog: Catalog, rule: DiagnosisRule | None) -> Correctness | None:
-    """Return the rule by which an answer of a testbed is right.
+    """Return the rule that decides whether an answer of a testbed is correct; None if there is none.
 
-    It is the metric of ``rag_diagnosis``, which the testbed then computes, or else the testbed's first metric that
-    scores answers. A testbed of one of RGB's abilities computes no further metric, because it has no diagnosis.
+    The rule uses the metric of ``rag_diagnosis``, which the testbed then also computes. Without this setting, it uses
+    the testbed's first metric that scores answers. A testbed with an RGB ability has no diagnosis, so it does not
+    compute the metric of ``rag_diagnosis``.
 
     Raises:
         SettingError: the metric of ``rag_diagnosis`` is unknown or does not say which answers are right.
@@ -33,8 +34,8 @@ def correctness_of(testbed: Testbed, catalog: Catalog, rule: DiagnosisRule | Non
     return correctness_by(metric, rule.threshold)
 
 
-def check_diagnosed(testbed: Testbed, where: str) -> None:
-    """Raise `SettingError` if a testbed has a metric of the diagnosis, and no metric that says what is right."""
+def check_diagnosis_metrics(testbed: Testbed, where: str) -> None:
+    """Raise `SettingError` if a testbed has a diagnosis metric, but no metric that says which answers are right."""
     name = next((name for name, metric in testbed.metrics.items() if reads_diagnosis(metric)), None)
     if name is not None and testbed.correctness is None and not testbed.settings.ability:
         hint = f"add one to metrics, such as token_f1, or set {DIAGNOSIS} = metric=token_f1"

@@ -1,4 +1,4 @@
-"""The session's datasets: locate their files, read each once, when the first case needs it."""
+"""The session's datasets: locate their files, and read each dataset once, on first use."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Source:
     """A loaded dataset.
 
     Attributes:
-        name: ``format:path``, relative to the rootdir if inside; then ``+path`` of a qrels file that replaces labels.
+        name: ``format:path``, relative to the rootdir if inside; ``+path`` follows if a qrels file replaces the labels.
         instances: its records.
         digest: sha256 of its files.
-        recorded: the recorded answers that it includes, scored instead of a system's; None if it has none.
-        notes: one sentence on lines or files that are not records.
-        metrics: the default metrics of its testbeds without an ability; empty for the usual ones.
+        recorded: the answers in the dataset, which are scored instead of a system's; None if it has none.
+        notes: one sentence about lines or files that are not records; empty if there are none.
+        metrics: the default metrics of testbeds without an ability; empty for the plugin's defaults.
     """
 
     name: str
@@ -41,21 +41,26 @@ class Source:
 
 
 class Sources:
-    """Every dataset of the session, by format and file."""
+    """Loads the datasets of a session, and caches them by format and file.
+
+    Args:
+        loaders: format -> loader.
+        rootdir: pytest's rootdir.
+    """
 
     def __init__(self, loaders: Registry[Loader], rootdir: Path) -> None:
         self._loaders = loaders
         self._rootdir = rootdir
-        self._read: dict[tuple[str, Path], Source] = {}
-        self._judged: dict[tuple[str, Path], Source] = {}
+        self._loaded: dict[tuple[str, Path], Source] = {}
+        self._with_qrels: dict[tuple[str, Path], Source] = {}
 
     def __iter__(self) -> Iterator[Source]:
-        return iter(sorted([*self._read.values(), *self._judged.values()], key=lambda source: source.name))
+        return iter(sorted([*self._loaded.values(), *self._with_qrels.values()], key=lambda source: source.name))
 
     def load(self, dataset: str, folders: Sequence[Path], where: str) -> Source:
         """Return the dataset ``format:path``; messages start with ``where``.
 
-        Look for the path in ``folders`` (those of the file that names the dataset), then in the rootdir.
+        The path is searched in ``folders`` (of the file that names the dataset), then in the rootdir.
         """
         format_name, colon, text = dataset.partition(":")
         if not colon or not text:
@@ -66,21 +71,21 @@ class Sources:
         loader = self._loaders.get(format_name, where)
         path = self._find("dataset", text, folders, where)
         key = (format_name, path.resolve())
-        if key not in self._read:
-            name = f"{format_name}:{self._shown(path)}"
-            instances, notes = tuple(loader(path)), _left_out(name, loader, path)
+        if key not in self._loaded:
+            name = f"{format_name}:{self._relative(path)}"
+            instances, notes = tuple(loader(path)), _skipped_notes(name, loader, path)
             if not instances:
                 problem = f"dataset {short_repr(name)} has no record; it needs at least one"
                 raise DataError(where, "; ".join([problem, *notes]))
             digest = _digest(getattr(loader, "files", _files)(path))
-            recorded = _recorded(loader, path)
-            self._read[key] = Source(name, instances, digest, recorded, notes, getattr(loader, "metrics", ()))
-        return self._read[key]
+            recorded = _recorded_answers(loader, path)
+            self._loaded[key] = Source(name, instances, digest, recorded, notes, getattr(loader, "metrics", ()))
+        return self._loaded[key]
 
-    def judged(self, source: Source, text: str, folders: Sequence[Path], where: str) -> Source:
-        """Return a dataset with the judgements of the qrels file ``text`` instead of its own.
+    def with_qrels(self, source: Source, text: str, folders: Sequence[Path], where: str) -> Source:
+        """Return a dataset with the relevance judgements of the qrels file ``text`` instead of its own.
 
-        Look for the file as `load` does. It may judge other queries too.
+        The file is searched in the same folders as in `load`. It may also judge queries that the dataset lacks.
 
         Raises:
             SettingError: the file judges no record of the dataset.
@@ -89,9 +94,9 @@ class Sources:
 
         path = self._find("qrels", text, folders, where)
         key = (source.name, path.resolve())
-        if key not in self._judged:
+        if key not in self._with_qrels:
             qrels = read_qrels(path)
-            instances = tuple(_judged(each, qrels.get(each.id, {})) for each in source.instances)
+            instances = tuple(_with_grades(each, qrels.get(each.id, {})) for each in source.instances)
             if not any(each.qrels for each in instances):
                 examples = short_repr(next(iter(qrels))), short_repr(instances[0].id)
                 ids = "its ids are like {}, the dataset's like {}".format(*examples)
@@ -100,32 +105,33 @@ class Sources:
                     code="RAG205",
                 )
             digest = hashlib.sha256(source.digest + _digest([path])).digest()
-            name = f"{source.name}+{self._shown(path)}"
-            self._judged[key] = replace(source, name=name, instances=instances, digest=digest, notes=())
-        return self._judged[key]
+            name = f"{source.name}+{self._relative(path)}"
+            self._with_qrels[key] = replace(source, name=name, instances=instances, digest=digest, notes=())
+        return self._with_qrels[key]
 
     def _find(self, what: str, text: str, folders: Sequence[Path], where: str) -> Path:
-        places = dict.fromkeys(folder / text for folder in (*folders, self._rootdir))
+        candidates = dict.fromkeys(folder / text for folder in (*folders, self._rootdir))
         try:
-            matches = [path for path in places if path.exists()]
+            matches = [path for path in candidates if path.exists()]
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise DataError(where, f"{what} path {short_repr(text)} cannot be used: {why}") from None
         if matches:
             return matches[0]
-        tried = " nor ".join(ascii_safe(str(path)) for path in places)
+        tried = " nor ".join(ascii_safe(str(path)) for path in candidates)
         raise DataError(where, f"{what} {short_repr(text)} is missing: no {tried}; correct the path", code="RAG105")
 
-    def _shown(self, path: Path) -> str:
+    def _relative(self, path: Path) -> str:
+        """Return a path relative to the rootdir if inside, else absolute; with slashes."""
         resolved = path.resolve()
         is_inside = resolved.is_relative_to(self._rootdir)
         return resolved.relative_to(self._rootdir).as_posix() if is_inside else resolved.as_posix()
 
 
-def _judged(instance: Instance, grades: dict[str, int]) -> Instance:
-    """Return an instance with these judgements instead of its own and of its evidence.
+def _with_grades(instance: Instance, grades: dict[str, int]) -> Instance:
+    """Return an instance with the judgements ``grades`` (passage id -> grade) instead of its own and its evidence.
 
-    If ``grades`` is empty, its gold passages no longer count as judgements either.
+    If ``grades`` is empty, the gold passages of the instance no longer count as judgements either.
     """
     if grades or instance.passages is None:
         return replace(instance, qrels=grades, evidence=())
@@ -134,8 +140,8 @@ def _judged(instance: Instance, grades: dict[str, int]) -> Instance:
     )
 
 
-def _recorded(loader: Loader, path: Path) -> RecordedAnswers | None:
-    """Return the recorded answers of a dataset, read by its loader's ``answers``; None if the format has none."""
+def _recorded_answers(loader: Loader, path: Path) -> RecordedAnswers | None:
+    """Return the recorded answers of a dataset, from its loader's method ``answers``; None for formats without it."""
     answers = getattr(loader, "answers", None)
     if answers is None:
         return None
@@ -144,7 +150,8 @@ def _recorded(loader: Loader, path: Path) -> RecordedAnswers | None:
     return RecordedAnswers(answers(path))
 
 
-def _left_out(name: str, loader: Loader, path: Path) -> tuple[str, ...]:
+def _skipped_notes(name: str, loader: Loader, path: Path) -> tuple[str, ...]:
+    """Return a sentence about the lines or files that the loader skipped, with the first one; () if there are none."""
     places = list(loader.left_out(path)) if hasattr(loader, "left_out") else []
     if not places:
         return ()

@@ -1,4 +1,4 @@
-"""Node ids of gates as arguments: ``t.py::test_x[gate: ...]`` runs the cases of ``test_x``."""
+"""Accept node ids of gates as arguments: ``t.py::test_x[gate: ...]`` runs the cases of ``test_x``."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class GateId:
     """The node id of a gate on the command line.
 
     Attributes:
-        argument: the argument.
-        path: its file; for a session gate "rag", or the file that editors list it under.
-        name: its names after the file, without the gate.
-        gate: the gate, in the spelling of node ids.
+        argument: the argument as written.
+        path: the part before ``::``, a test file; for a session gate "rag", or the file under which editors list it.
+        name: the part between the file and ``[gate:``, such as ``TestFees::test_x``.
+        gate: the gate, as node ids spell it.
     """
 
     argument: str
@@ -39,7 +39,7 @@ class GateId:
 
     @property
     def tests(self) -> str:
-        """The argument that selects the cases of all testbeds of its function."""
+        """The argument that selects the cases of all testbeds of the gate's test function."""
         return f"{self.path}::{_NUMBER.sub('', self.name)}"
 
     def is_of_session(self, config: pytest.Config) -> bool:
@@ -49,7 +49,7 @@ class GateId:
 
 
 class GateIds:
-    """Plugin: refuse ids of gates that do not exist, like pytest refuses other unknown ids.
+    """Plugin: refuse ids of gates that do not exist, like pytest refuses other unknown node ids.
 
     Args:
         ids: the gate ids on the command line.
@@ -60,7 +60,7 @@ class GateIds:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, config: pytest.Config) -> None:
-        """Refuse the session if a gate does not exist."""
+        """Refuse the session if a gate of the command line does not exist."""
         if REFUSED in config.stash:
             return
         known: dict[str, list[str]] = {}
@@ -72,9 +72,11 @@ class GateIds:
         for each in self._ids:
             gates = known.get(each.name, [])
             if each.gate not in gates:
-                has = f"its gates are {'; '.join(gates)}" if gates else "it has no gate"
+                known_gates = f"its gates are {'; '.join(gates)}" if gates else "it has no gate"
                 refuse(
-                    config, session.nodeid, coded(SettingError(f"no such gate: {each.argument}; {has}", code="RAG114"))
+                    config,
+                    session.nodeid,
+                    coded(SettingError(f"no such gate: {each.argument}; {known_gates}", code="RAG114")),
                 )
                 return
 
@@ -111,7 +113,7 @@ def rewrite_arguments(config: pytest.Config) -> None:
 
 
 def session_file(config: pytest.Config) -> Path:
-    """Return the file that session gates belong to: the ini, else the rootdir's conftest.py."""
+    """Return the file that session gates belong to: the ini if inside the rootdir, else the rootdir's conftest.py."""
     ini = config.inipath
     is_inside = ini is not None and config.rootpath in ini.parents
     return ini if ini is not None and is_inside else config.rootpath / "conftest.py"

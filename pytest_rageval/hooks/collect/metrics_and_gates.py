@@ -10,7 +10,7 @@ from pytest_rageval.analysis.variants import STABLE
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
-from pytest_rageval.hooks.collect.correctness import check_diagnosed, correctness_of
+from pytest_rageval.hooks.collect.correctness import check_diagnosis_metrics, correctness_of
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.options import Options
@@ -20,24 +20,23 @@ from pytest_rageval.model.facets import OF_SYSTEMS, RELATION, VARIANT, in_slice
 from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.selection import select
 
-__all__ = ["complete", "has_facet", "lacks_answers", "no_such_cluster", "refuse_unsliced"]
+__all__ = ["add_metrics_and_gates", "has_facet", "may_lack_answers", "no_such_cluster", "refuse_stable_of_originals"]
+
+SESSION_FACETS = {*OF_SYSTEMS, REPEAT, RELATION, VARIANT}
+"""Facets that the session adds to cases; they cannot group dependent cases."""
 
 
-OF_A_RUN = {*OF_SYSTEMS, REPEAT, RELATION, VARIANT}
-"""Facets that the session adds to cases."""
-
-
-def complete(
+def add_metrics_and_gates(
     testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options: Options, defaults: tuple[str, ...] = ()
 ) -> None:
-    """Add metrics and gates to a testbed; the testbed also computes each gate's metric.
+    """Add a marker's metrics and gates to its testbed, and the metrics that the gates use.
 
     Args:
         testbed: the testbed that a marker declares.
         cases: all its cases.
         catalog: the registered metrics and other components.
         options: settings of the command line and the ini.
-        defaults: the metrics of the dataset's format, if the testbed names neither metrics nor an ability.
+        defaults: the metrics of the dataset's format; used if the testbed names neither metrics nor an ability.
 
     Raises:
         SettingError: a metric, a gate or a selection of the marker cannot be used with these cases.
@@ -50,65 +49,64 @@ def complete(
         raise no_such_cluster(settings.cluster, f"{where}: cluster", cases)
     gates = [parse_gate(text, where) for text in settings.gates]
     gate_metrics = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
-    usual = defaults if defaults and settings.ability is None else ability_named(settings.ability).metrics
-    for name in [*(settings.metrics or usual), *gate_metrics]:
+    default_metrics = defaults if defaults and settings.ability is None else ability_named(settings.ability).metrics
+    for name in [*(settings.metrics or default_metrics), *gate_metrics]:
         metric = catalog.metrics.get(name, where)
         if metric.needs_all and settings.relevance == "answers":
-            problem = (
-                f"metric {short_repr(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
-            )
-            raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
+            reason = "counts passages that were not retrieved, and relevance 'answers' judges only retrieved ones"
+            problem = f"metric {short_repr(name)} {reason}"
+            raise SettingError(f"{where}: {problem}; use P@k, RR or Success@k, or relevance 'overlap'")
         if inner := corrects(name):
             testbed.compute(inner, catalog.metrics.get(inner, where))
         testbed.compute(name, metric)
     _check_stability(testbed, gates, catalog)
     testbed.correctness = correctness_of(testbed, catalog, options.diagnosis)
-    check_diagnosed(testbed, where)
-    _complete_inputs(testbed, cases, catalog, where)
+    check_diagnosis_metrics(testbed, where)
+    _check_inputs(testbed, cases, catalog, where)
     for gate in gates:
         check_gate(gate, testbed.metrics, testbed.facets, where)
         refuse_baseline(gate, options.baseline, where)
-        if not (any(in_slice(case.facets, gate.beforehand) for case in cases) or lacks_answers(gate, [testbed])):
+        if not (any(in_slice(case.facets, gate.beforehand) for case in cases) or may_lack_answers(gate, [testbed])):
             known = _known_values(gate.slice, cases)
             raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case; {known}", code="RAG112")
         if gate in testbed.gates:
-            raise SettingError(f"{where}: gate {short_repr(str(gate))} stands there twice; remove one")
+            raise SettingError(f"{where}: gate {short_repr(str(gate))} is listed twice; remove one")
         testbed.gates.append(gate)
 
 
-def refuse_unsliced(gate: Gate, where: str) -> None:
-    """Refuse a gate on ``stable`` that names no relation, because only variants have a value."""
+def refuse_stable_of_originals(gate: Gate, where: str) -> None:
+    """Refuse a gate on ``stable`` without a relation: it selects original cases, and only variants have a value."""
     if gate.metric == STABLE and not _is_over_variants(gate):
-        problem = f"gate {short_repr(str(gate))} takes originals, and only variants have a value"
+        problem = f"gate {short_repr(str(gate))} selects original cases, and only variants have a value"
         raise SettingError(f"{where}: {problem}; write {STABLE}[{RELATION}=*] {gate.op} {gate.bound_text}")
 
 
-def lacks_answers(gate: Gate, testbeds: Iterable[Testbed]) -> bool:
-    """Return whether a gate is over variants that recorded answers may lack; it is then skipped, not refused."""
+def may_lack_answers(gate: Gate, testbeds: Iterable[Testbed]) -> bool:
+    """Return whether a gate needs variants that recorded answers may lack; such a gate is skipped, not refused."""
     return _is_over_variants(gate) and any(each.settings.relations and each.recorded is not None for each in testbeds)
 
 
 def has_facet(cases: Iterable[Case], name: str) -> bool:
     """Return whether a case has the facet, and the facet can group dependent cases."""
-    return name not in OF_A_RUN and any(name in case.facets for case in cases)
+    return name not in SESSION_FACETS and any(name in case.facets for case in cases)
 
 
 def no_such_cluster(cluster: str, where: str, cases: Iterable[Case]) -> SettingError:
     """Return the error for a cluster facet that no case has; ``where`` ends with the setting's name."""
-    known = {name for case in cases for name in case.facets} - OF_A_RUN
+    known = {name for case in cases for name in case.facets} - SESSION_FACETS
     return SettingError(f"{where} is {short_repr(cluster)}, a facet that no case has; {did_you_mean(cluster, known)}")
 
 
-def _complete_inputs(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
-    """Check that a testbed's metrics can use the inputs that they need, and add metrics that cross-check the inputs."""
+def _check_inputs(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
+    """Check that the cases have the inputs of a testbed's metrics; add metrics that cross-check these inputs."""
     metrics = tuple(testbed.metrics.values())
-    needed = inputs_of(metrics)
+    inputs = inputs_of(metrics)
     try:
-        for each in needed:
+        for each in inputs:
             each.check(metrics)
     except SettingError as error:
         raise SettingError(f"{where}: {error}") from error
-    for name in (name for each in needed for name in each.cross_checks(cases)):
+    for name in (name for each in inputs for name in each.cross_checks(cases)):
         testbed.compute(name, catalog.metrics.get(name, where))
 
 
@@ -122,7 +120,7 @@ def _known_values(conditions: Mapping[str, str], cases: Sequence[Case]) -> str:
 
 
 def _check_stability(testbed: Testbed, gates: Iterable[Gate], catalog: Catalog) -> None:
-    """Compute ``stable`` for a testbed with relations, as its last metric; refuse a use without effect.
+    """Add ``stable`` to a testbed with relations, as its last metric; refuse uses of it that have no effect.
 
     Raises:
         SettingError: the testbed has no relations, ``stable`` is its primary metric, or a gate names no relation.
@@ -137,7 +135,7 @@ def _check_stability(testbed: Testbed, gates: Iterable[Gate], catalog: Catalog) 
         problem = f"metric {STABLE!r} compares cases with their variants, and there are none"
         raise SettingError(f'{where}: {problem}; add relations=["typo"], for instance')
     for gate in gates:
-        refuse_unsliced(gate, where)
+        refuse_stable_of_originals(gate, where)
 
 
 def _is_over_variants(gate: Gate) -> bool:

@@ -1,4 +1,4 @@
-"""Load the systems that an option or the ini names, before any case runs."""
+"""Import the systems that options or the ini name as ``module:attribute``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ __all__ = ["NamedSystems"]
 
 
 class NamedSystems:
-    """The systems of one process that options name as ``module:attribute``.
+    """Loads and stores the systems of one process that options name as ``module:attribute``.
 
-    Their modules are imported from ``sys.path``. From `load` until `close`, ``sys.path`` ends with ``folders``: the
-    rootdir and the folder that pytest was started in.
+    Between `load` and `close`, the end of ``sys.path`` contains ``folders``.
+
+    Args:
+        folders: the rootdir and the folder that pytest was started in.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
@@ -26,18 +28,19 @@ class NamedSystems:
         self._loaded: dict[str, System] = {}
 
     def load(self, names: Iterable[str], registered: Collection[str], aliases: Collection[str] = ()) -> None:
-        """Load each of ``names`` that is not ``registered``; raise `SettingError` if one cannot be loaded.
+        """Load the systems in ``names`` that are not ``registered``.
 
-        An error suggests registered names and ``aliases``.
+        Raises:
+            SettingError: a system cannot be loaded; the message suggests registered names and ``aliases``.
         """
         known = set(registered)
         for name in dict.fromkeys(names):
-            if name in registered or name in self._loaded:  # also of a family, such as chain:FILE
+            if name in registered or name in self._loaded:  # names of a family, such as chain:FILE, count as registered
                 continue
             if name.endswith(".toml"):
                 chain = ascii_safe(f"chain:{name.rpartition(':')[2]}")
                 raise SettingError(f"unknown system {short_repr(name)}; write {chain!r} for a chain")
-            if name in aliases:  # `NAME@MODEL` was split into both; an alias alone has been resolved
+            if name in aliases:  # from ALIAS@MODEL; an alias without @MODEL was replaced by its system before
                 instead = "name it without @MODEL, or add a line with the other model"
                 raise SettingError(f"rag_systems sets the model of {name!r}; {instead}")
             if ":" not in name:
@@ -47,7 +50,7 @@ class NamedSystems:
             self._loaded[name] = load_system(name)
 
     def get(self, name: str) -> System | None:
-        """Return the system loaded as ``name``; None for a registered system."""
+        """Return the system that was loaded under ``name``; None for a registered system."""
         return self._loaded.get(name)
 
     def close(self) -> None:

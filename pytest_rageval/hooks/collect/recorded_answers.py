@@ -10,11 +10,11 @@ from pytest_rageval.errors import SettingError
 if TYPE_CHECKING:
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
 
-__all__ = ["recorded_in"]
+__all__ = ["load_answers"]
 
 
-def recorded_in(path: Path) -> RecordedAnswers:
-    """Return the answers of the file that ``--rag-answers`` names."""
+def load_answers(path: Path) -> RecordedAnswers:
+    """Return the answers in the file of ``--rag-answers``; raise `RagEvalError` if it is missing or invalid."""
     from pytest_rageval.datasets.recorded import load_recorded
     from pytest_rageval.datasets.source import shown_path
     from pytest_rageval.engine.recorded_answers import RecordedAnswers

@@ -1,4 +1,4 @@
-"""Make the systems that options name, with their models and the facets of their outcomes."""
+"""Decide which systems answer a test, with their models and the facets of their outcomes."""
 
 from __future__ import annotations
 
@@ -25,29 +25,31 @@ if TYPE_CHECKING:
 __all__ = ["named_responder", "responders_of"]
 
 WITHOUT_MODEL = ("extractive",)
-"""Built-in systems that ask no model."""
+"""Built-in systems that call no model."""
 
 
 def responders_of(item: pytest.Item, collected: Collected) -> list[Responder]:
-    """Return the systems that answer for a test: the command line's, else an overridden fixture, else the ini's."""
+    """Return the systems that answer a test: those of the command line, else an overridden fixture, else the ini's."""
     options = collected.options
     parts = {name: overridden(name, item) for name in (*PARTS, *MODELS)}
     system = overridden("rag_system", item)
     if not options.systems and system is not None:
         lasting = all(part is None or part.scope == "session" for part in (system, *map(parts.get, MODELS)))
-        return [Responder("rag_system", lasting=lasting, facets=_facets_of("rag_system"))]
+        return [Responder("rag_system", lasting=lasting, facets=_registered_facets("rag_system"))]
     lasting = _is_lasting(parts)
     model, has_model = _session_model(parts, options), options.model.name is not None or parts["rag_llm"] is not None
     if options.systems or options.ini_systems:
         return _named_responders(collected, model if has_model else None, lasting=lasting)
     if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
-        return [Responder("rag_system", lasting=lasting, facets=_facets_of("llm", model))]
+        return [Responder("rag_system", lasting=lasting, facets=_registered_facets("llm", model))]
     name = "llm" if has_model else "extractive"
-    return [Responder(name, named=True, lasting=lasting, facets=_facets_of(name, model), default=True)]
+    return [Responder(name, named=True, lasting=lasting, facets=_registered_facets(name, model), default=True)]
 
 
 def named_responder(item: pytest.Item, collected: Collected, text: str, where: str) -> Responder:
-    """Return the system of a name for a test, as ``--rag-system`` does; messages start with ``where``.
+    """Return the system that ``text`` names for a test; ``text`` has the form of ``--rag-system``.
+
+    Error messages start with ``where``.
 
     Raises:
         RagEvalError: the name is malformed or unknown, its system does not take a model, or its file is invalid.
@@ -63,7 +65,7 @@ def _is_lasting(parts: Mapping[str, pytest.FixtureDef[Any] | None]) -> bool:
 
 
 def _session_model(parts: Mapping[str, pytest.FixtureDef[Any] | None], options: Options) -> str:
-    """Return the name of the session's model; "" if there is none, or a fixture gives it."""
+    """Return the name of the session's model; "" if there is none, or if a fixture provides it."""
     return "" if parts["rag_llm"] is not None or parts["rag_generator"] is not None else options.model.name or ""
 
 
@@ -71,10 +73,10 @@ def _named_responders(collected: Collected, model: str | None, *, lasting: bool)
     """Return the systems of ``--rag-system``, else those of the ini.
 
     Args:
-        collected: the session.
-        model: the session's model, for the facets of systems without a model of their own; "" if it is unknown, None
-            if there is none: then agents use the model ``embedded``.
-        lasting: whether their fixtures are session-scoped.
+        collected: the session's collected state.
+        model: the name of the session's model, for the facets of systems without their own; "" if it is unknown.
+            If it is None, there is no model, and agents use the model ``embedded``.
+        lasting: whether all fixtures that the systems use are session-scoped.
 
     Raises:
         SettingError: a name is malformed, or its system does not take a model.
@@ -93,28 +95,25 @@ def _named(collected: Collected, text: str, where: str, model: str | None, *, la
     responder = Responder(named.name, True, lasting, named.system, named.model, (), settings)
     needs = needs_of(collected, responder)
     if needs is not None and not needs.calls_model:
-        facets = _facets(named, factory, needs.models[0] if len(needs.models) == 1 else "")
+        facets = _named_facets(named, factory, needs.models[0] if len(needs.models) == 1 else "")
         return replace(responder, model="", facets=facets)
     own_model = named.model or (embedded if isinstance(factory, Workflow) and factory.uses_embedded else "")
-    facets = _facets(named, factory, own_model or model or "")
+    facets = _named_facets(named, factory, own_model or model or "")
     return replace(responder, model=own_model, facets=facets)
 
 
-def _facets_of(system: str, model: str = "") -> tuple[tuple[str, str], ...]:
-    """Return the facets ``workflow`` and ``model`` of a system by its registered name; without a model only the first.
-
-    The model of a user's system is unknown.
-    """
+def _registered_facets(system: str, model: str = "") -> tuple[tuple[str, str], ...]:
+    """Return the facets of a system by its registered name: ``workflow``, and ``model`` if its model is known."""
     workflow = (WORKFLOW, WORKFLOWS.get(system, system))
     return (workflow, (MODEL, model)) if model and system not in WITHOUT_MODEL else (workflow,)
 
 
-def _facets(named: SystemName, factory: SystemFactory | None, model: str) -> tuple[tuple[str, str], ...]:
-    """Return the facets of a named system. A user's own system has its labels, else its name as the workflow."""
+def _named_facets(named: SystemName, factory: SystemFactory | None, model: str) -> tuple[tuple[str, str], ...]:
+    """Return the facets of a named system; for a user's system its labels, with its name as the default workflow."""
     if named.system in BUILTIN:
-        return _facets_of(named.system, model)
+        return _registered_facets(named.system, model)
     if isinstance(factory, Workflow) and factory.facet:
-        return _facets_of(factory.facet, model)
+        return _registered_facets(factory.facet, model)
     labels = named.options
     model = labels.get(MODEL) or named.model
     workflow = (WORKFLOW, labels.get(WORKFLOW) or named.name)

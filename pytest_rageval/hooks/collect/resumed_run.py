@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from pytest_rageval.report.run.plan import Plan
 
 
-__all__ = ["Resumed"]
+__all__ = ["ResumedRun"]
 
-MOST_NAMED = 3
-"""Most cases that a warning names."""
+MAX_NAMED = 3
+"""Maximum number of cases that a warning names."""
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
-    """The resumed run, in the reporting process.
+class ResumedRun:
+    """The run that the session resumes; exists only in the reporting process.
 
     Attributes:
-        stopped: the run; it has no cases if no run can be resumed.
-        note: why no case can be taken over, or "".
+        stopped: the run; without cases if no run can be resumed.
+        note: a warning that explains why no case is taken over, or "".
     """
 
     stopped: InterruptedRun
     note: str = ""
 
-    def taken(self, plan: Plan) -> list[str]:
-        """Return the node ids of the planned cases taken over from the run, in data order."""
+    def ended_cases(self, plan: Plan) -> list[str]:
+        """Return the node ids of the planned cases that ended in the run and are taken over, in data order."""
         return [nodeid for nodeid in plan.cases if nodeid in self.stopped.ended]
 
     def payload(self, nodeid: str, plan: Plan) -> dict[str, Any]:
@@ -63,39 +63,39 @@ class Resumed:
 
     def summary(self, plan: Plan) -> str:
         """Return the summary line about the resumed run; "" if nothing is taken over."""
-        n_cases, answers = len(self.taken(plan)), len(self.answers(plan))
+        n_cases, answers = len(self.ended_cases(plan)), len(self.answers(plan))
         if not n_cases and not answers:
             return ""
         cases = f"{n_cases} of {counted(len(plan.cases), 'case')}"
-        more = f", and {counted(answers, 'answer')} that no test had taken" if answers else ""
+        more = f", and {counted(answers, 'answer')} that no test had used" if answers else ""
         spent = spent_text(self.spent)
         return f"{cases} taken over from the run {self.stopped.run}{more}" + (f"; that run {spent}" if spent else "")
 
-    def described(self, plan: Plan) -> dict[str, Any]:
-        """Return the entry for results.json; empty if nothing is taken over."""
+    def results_entry(self, plan: Plan) -> dict[str, Any]:
+        """Return the entry ``resumed`` of results.json; empty if nothing is taken over."""
         if not self.summary(plan):
             return {}
-        counts = {"cases": len(self.taken(plan)), "answers": len(self.answers(plan))}
+        counts = {"cases": len(self.ended_cases(plan)), "answers": len(self.answers(plan))}
         return {"run": self.stopped.run, **counts, "usage": encode_usage(self.spent)}
 
     def answers(self, plan: Plan) -> set[str]:
-        """Return the node ids of the planned cases with an answer that no test reported."""
+        """Return the node ids of the planned cases that have a paid answer, but did not end."""
         rows = self.stopped.paid.rows
         return {row["nodeid"] for row in rows if row["kind"] == SYSTEM and not row["key"]} & plan.cases.keys()
 
     @property
     def spent(self) -> Calls:
-        """Calls and cost of the run and of the runs that it resumed."""
+        """Calls and cost of the run, including those of the runs that it resumed."""
         outcomes = []
         for line in self.stopped.outcomes.values():
             with suppress(Exception):  # the file may have been edited
                 outcomes.append(decode_outcome(line))
         return calls_of(outcomes, self.stopped.paid.calls)
 
-    def mixed(self, plan: Plan) -> tuple[str, ...]:
-        """Return the files of the user's code that changed since the cases taken over ended."""
+    def changed_files(self, plan: Plan) -> tuple[str, ...]:
+        """Return the files of the user's code that changed since the resumed run; () if nothing is taken over."""
         then, now = (identity.get("files", {}) for identity in (self.stopped.identity, plan.identity))
-        if not (self.taken(plan) or self.answers(plan)):
+        if not (self.ended_cases(plan) or self.answers(plan)):
             return ()
         return tuple(name for name in now if name in then and then[name] != now[name])
 
@@ -106,9 +106,10 @@ class Resumed:
         if unread := self.stopped.unread:
             again = "its case runs again" if unread == 1 else "their cases run again"
             yield f"{counted(unread, 'line')} in the folder of the run {self.stopped.run} cannot be read, and {again}"
-        if opened := self.stopped.in_flight:
-            cases = ", ".join(opened[:MOST_NAMED]) + (", ..." if len(opened) > MOST_NAMED else "")
-            wish = "if it ends so again, -n 2 runs them alone, and only the culprit is an error"
-            yield f"the run {self.stopped.run} ended without notice while it ran {cases}; {wish}"
-        if changed := self.mixed(plan):
-            yield f"{', '.join(changed)} changed since the run {self.stopped.run}; its cases count as they ended there"
+        if running := self.stopped.in_flight:
+            cases = ", ".join(running[:MAX_NAMED]) + (", ..." if len(running) > MAX_NAMED else "")
+            hint = "if that happens again, give -n 2: it runs these cases one by one, and only the culprit is an error"
+            yield f"the run {self.stopped.run} ended without notice while it ran {cases}; {hint}"
+        if changed := self.changed_files(plan):
+            files = ", ".join(changed)
+            yield f"{files} changed since the run {self.stopped.run}; the cases taken over keep their results"

@@ -1,4 +1,4 @@
-"""What calls the systems of a process, as the session sees it."""
+"""The interface of the object that calls a process's systems."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ __all__ = ["Runtime"]
 
 
 class Runtime(Protocol):
-    """Calls the systems of this process; exists from the first case on."""
+    """Calls the systems of this process; created when the first case runs."""
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
-        """The calls that no report contains yet, in the form of `PendingWork`."""
+        """The work that no report contains yet: the fields of `PendingWork`."""
 
     @property
     def fault(self) -> str | None:
-        """Why calls are no longer written to the journal."""
+        """Why calls are no longer written to the journal; None if they are."""
 
     @property
     def hint(self) -> str | None:
-        """A measured hint on how to make the session faster."""
+        """A hint, from measured times, on how to make the session faster; None if there is none."""
 
     @property
     def systems(self) -> Sequence[SystemAnswerer]:
-        """The systems of this process so far, with what was seen of their calls."""
+        """The systems that this process has called so far, with statistics of their calls."""
 
     @property
     def traces(self) -> LiveTraces:
@@ -40,4 +40,4 @@ class Runtime(Protocol):
         """From now on, ask the system only when a case's test runs."""
 
     def close(self) -> Calls:
-        """Stop all calls; return those that belong to no case."""
+        """Stop all calls; return the calls that belong to no case."""

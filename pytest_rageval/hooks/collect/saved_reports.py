@@ -1,4 +1,4 @@
-"""Save test reports as lines of a run's folder, and restore reports from the lines."""
+"""Encode the test reports of ended cases as JSON lines, and restore reports from them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["Endings", "reports_of"]
+__all__ = ["ReportSaver", "reports_of"]
 
 _ATTRIBUTES = ("sections", "user_properties", "wasxfail")
 """Report attributes saved in addition to outcome, duration and failure."""
@@ -18,15 +18,15 @@ _PAYLOAD = ("recordings", "retrievers", "versions")
 
 _to_json = json.JSONEncoder(default=str).encode
 
-_SILENT = "the run that this test failed in keeps no texts (rag_report_texts = false)"
+_TEXT_REMOVED = "the run that this test failed in keeps no texts (rag_report_texts = false)"
 
 
-class Endings:
-    """Collect the reports of running tests, in the reporting process.
+class ReportSaver:
+    """Collects the reports of running tests and encodes them, in the reporting process.
 
     Args:
-        config: pytest's.
-        texts: False leaves failure messages and test output out of the saved lines.
+        config: pytest's config.
+        texts: whether the lines include failure messages and test output.
     """
 
     def __init__(self, config: pytest.Config, *, texts: bool) -> None:
@@ -36,7 +36,7 @@ class Endings:
         self._reports: dict[str, dict[str, dict[str, Any]]] = {}
 
     def take_payload(self, outcome: Mapping[str, Any], payload: Mapping[str, Any], line: int) -> None:
-        """Store a case's payload and the line of its encoded outcome; ignore a case without a score."""
+        """Store a case's payload and the line number of its outcome; ignore a case without a score."""
         nodeid = outcome["nodeid"]
         self._outcomes.pop(nodeid, None)
         if outcome["status"] == "scored":
@@ -44,7 +44,7 @@ class Endings:
             self._outcomes[nodeid] = {"nodeid": nodeid, "line": line, **extras}
 
     def take_report(self, report: pytest.TestReport) -> str | None:
-        """Return the line of a case after its teardown; None before, or if the case must run again."""
+        """Return the JSON line of a case after its teardown; None before, or if the case must run again on resume."""
         if report.when == "setup":
             self._reports[report.nodeid] = {}
         phases = self._reports.setdefault(report.nodeid, {})
@@ -53,8 +53,8 @@ class Endings:
             return None
         del self._reports[report.nodeid]
         line = self._outcomes.pop(report.nodeid, None)
-        ended = [phases.get(when, {}).get("outcome") for when in ("setup", "call", "teardown")]
-        if line is None or ended[1] not in ("passed", "failed", "skipped") or ended[::2] != ["passed", "passed"]:
+        setup, call, teardown = (phases.get(when, {}).get("outcome") for when in ("setup", "call", "teardown"))
+        if line is None or call not in ("passed", "failed", "skipped") or (setup, teardown) != ("passed", "passed"):
             return None
         keywords = {str(name): 1 for name in report.keywords}
         saved = {"location": report.location, "keywords": keywords, "reports": phases}
@@ -66,8 +66,8 @@ class Endings:
             if hasattr(report, "wasxfail"):
                 plain["wasxfail"] = ""
             if report.skipped:
-                plain["longrepr"] = (*report.location[:2], _SILENT)
-            return plain | ({"longrepr": _SILENT} if report.failed else {})
+                plain["longrepr"] = (*report.location[:2], _TEXT_REMOVED)
+            return plain | ({"longrepr": _TEXT_REMOVED} if report.failed else {})
         for name in _ATTRIBUTES:
             value = getattr(report, name, None)
             if value or value == "":
@@ -79,7 +79,7 @@ class Endings:
 
 
 def reports_of(config: pytest.Config, line: Mapping[str, Any], payload: dict[str, Any]) -> Iterator[pytest.TestReport]:
-    """Yield the three reports of a test that ended in another run; the "call" report has the payload."""
+    """Yield the setup, call and teardown reports of a test that ended in another run; the call has the payload."""
     common = {"nodeid": line["nodeid"], "location": tuple(line["location"]), "keywords": line["keywords"]}
     for when, phase in line["reports"].items():
         longrepr = phase.get("longrepr")

@@ -1,4 +1,4 @@
-"""The session's testbeds and cases, made from markers during collection."""
+"""Create the session's testbeds and cases from markers during collection."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.datasets import Sources
 from pytest_rageval.hooks.collect.markers import marks_of
-from pytest_rageval.hooks.collect.metrics_and_gates import complete
+from pytest_rageval.hooks.collect.metrics_and_gates import add_metrics_and_gates
 from pytest_rageval.hooks.collect.named_systems import NamedSystems
-from pytest_rageval.hooks.collect.recorded_answers import recorded_in
+from pytest_rageval.hooks.collect.recorded_answers import load_answers
 from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site, Testbed
-from pytest_rageval.hooks.config.judge_labels import RequiredTrust
 from pytest_rageval.hooks.config.judge_panels import panels_by_judge
+from pytest_rageval.hooks.config.min_kappas import RequiredTrust
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.system_names import check_names
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
@@ -52,41 +52,41 @@ __all__ = ["Collected", "parametrize"]
 
 
 class Collected:
-    """The session's testbeds and cases.
+    """The session's testbeds and cases, and the state that the steps of a run share.
 
     Attributes:
         catalog: the registered components.
         options: settings of the command line and the ini.
         corpus: the corpus of the ini.
-        rootdir: pytest's.
+        rootdir: pytest's rootdir.
         models: the model clients.
         sources: the loaded datasets.
         named: the systems that options name.
-        testbeds: by node id, in collection order.
+        testbeds: node id -> testbed, in collection order.
         entries: every case, in data order.
-        asking: a stand-in for the requests of each test with ``rag_ask`` to each of its systems; it is no case.
+        request_entries: for each test with ``rag_ask``, an entry for each system that it asks; these are not cases.
         session_gates: gates over the session, each with the option that sets it.
         shared: the ordinals of the cases that all shards together run; None without ``--rag-shard``.
-        made: every test item created for a case, deselected or not.
-        elsewhere: node ids of the cases that other shards run.
+        items: every test item of a case, including deselected ones.
+        other_shard_nodes: node ids of the cases that other shards run.
         unmatched: session gates that match no case of a partial run.
         panels: judge -> the panel that replaces the session's judge.
         local_judges: ``local:FOLDER`` -> the trained judge; loaded after collection.
         notes: warnings for the summary.
         retrievers: the retrievers of this process's systems.
-        needs: system -> what its files name, read once; None for a system without such files.
-        environments: those of the ini; None until `prepare.environments` declares them.
-        opened: the environments that were built so far; they end with the session.
-        trust: the labels and kappas that judges must reach; set after collection.
-        versions: other inputs of scores: the user dictionary, and the embedding model after its first use.
-        identity: fingerprint of everything that decides the scores; set after collection.
+        needs: system -> the models and tools that its files name; None for a system without such files.
+        environments: the environments of the ini; None until `prepare.environments` declares them.
+        opened: the environments that are running; they stop at the end of the session.
+        trust: people's labels and the minimum kappas of judges; set after collection.
+        versions: digests of further inputs of scores: the user dictionary, the embedding model after its first use.
+        identity: fingerprint of everything that influences scores; set after collection.
         baseline: the committed baseline from before the run; None if missing or unreadable.
         passages: id of each judged passage in the corpus -> digest of its text.
-        stale: the ordinals of cases whose judged ids name text that differs from the baseline.
-        direct: system that may ask models without our clients -> the name or fixture that the user wrote.
+        stale: the ordinals of cases whose judged passages have another text than in the baseline.
+        direct: system that may call models without the plugin's clients -> the name or fixture that the user wrote.
         earlier: calls of the resumed run for cases that no test reported.
         runtime: calls the systems; None until the first case runs.
-        taken: test of a case taken over from another run -> its outcome, if it is a turn that later turns follow.
+        resumed_items: item of each case taken over from another run -> its outcome if later turns follow, else None.
     """
 
     def __init__(
@@ -106,15 +106,15 @@ class Collected:
         self.named = NamedSystems(options.folders)
         self.testbeds: dict[str, Testbed] = {}
         self.entries: list[Entry] = []
-        self.asking: list[Entry] = []
+        self.request_entries: list[Entry] = []
         self.session_gates: list[tuple[Gate, str]] = []
         for where, texts in (("--rag-gate", options.cli_gates), ("rag_gates", options.ini_gates)):
             for gate in (parse_gate(text, where) for text in texts):
                 if all(gate != known for known, _ in self.session_gates):
                     self.session_gates.append((gate, where))
         self.shared: frozenset[int] | None = None
-        self.made: list[pytest.Item] = []
-        self.elsewhere: list[str] = []
+        self.items: list[pytest.Item] = []
+        self.other_shard_nodes: list[str] = []
         self.unmatched: list[Gate] = []
         self.panels = panels_by_judge(options.panels, catalog.metrics, catalog.pair_judges)
         self.local_judges: dict[str, LocalJudge] = {}
@@ -135,7 +135,7 @@ class Collected:
         self.stale: frozenset[int] = frozenset()
         self.direct: Mapping[str, str] = {}
         self.earlier = EarlierCalls()
-        self.taken: dict[pytest.Item, Outcome | None] = {}
+        self.resumed_items: dict[pytest.Item, Outcome | None] = {}
         self.runtime: Runtime | None = None
         self._budget = budget
         self._recordings = recordings
@@ -143,19 +143,19 @@ class Collected:
     def add(
         self, site: Site, number: int, raw: dict[str, object], responders: Sequence[Responder]
     ) -> list[tuple[str, Entry]]:
-        """Create the testbed of one marker and return its (parameter id, entry) pairs.
+        """Create the testbed of one marker; return (parameter id, entry) of each case.
 
         Args:
             site: the test function.
-            number: the marker's number within the function, from 1.
+            number: the marker's position within the function, from 1.
             raw: the marker's arguments by name.
-            responders: the systems; each answers every case.
+            responders: the systems, which all answer every case.
         """
         settings = parse_settings(raw, site.where)
         seed = next((s for s in (self.options.seed, settings.seed) if s is not None), 0)
         source = self.sources.load(settings.dataset, site.folders, site.where)
         if settings.qrels is not None:
-            source = self.sources.judged(source, settings.qrels, site.folders, site.where)
+            source = self.sources.with_qrels(source, settings.qrels, site.folders, site.where)
         expanded = [(name, self.reworded(case)) for name, case in expand(settings, source.instances, seed)]
         if settings.history == "own":
             if self.options.apart:
@@ -166,9 +166,9 @@ class Collected:
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
         testbed.recorded, testbed.labelled = source.recorded or self._recorded, source.recorded is not None
         groups = testbed.with_variants(expanded, source.instances)
-        answering = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
-        made, shared, recorded = [], SharedFacets(), testbed.recorded
-        systems = [(responder, {"system": responder.name, **dict(responder.facets)}) for responder in answering]
+        answerers = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
+        pairs, shared, recorded = [], SharedFacets(), testbed.recorded
+        systems = [(responder, {"system": responder.name, **dict(responder.facets)}) for responder in answerers]
         for name, versions in groups:
             original = versions[0][1]
             for (ending, case), (responder, labels) in product(versions, systems):
@@ -177,19 +177,19 @@ class Collected:
                 if recorded is not None:
                     labels = {"system": responder.name, **dict(recorded.labels(responder.name, case, name))}
                 answered = case.with_shared(shared.with_labels(case.facets, labels))
-                shown = name + ending + (f"-system={safe(responder.name)}" if len(answering) > 1 else "")
+                shown = name + ending + (f"-system={safe(responder.name)}" if len(answerers) > 1 else "")
                 for run, more in self._repeats:
                     repeated = answered.with_facets(**more) if more else answered
-                    place, param_id = len(self.entries), shown + run + suffix
-                    of = None if case is original else original
-                    entry = Entry(place, testbed, source, repeated, name, responder, param_id, of)
+                    ordinal, param_id = len(self.entries), shown + run + suffix
+                    variant_of = None if case is original else original
+                    entry = Entry(ordinal, testbed, source, repeated, name, responder, param_id, variant_of)
                     self.entries.append(entry)
-                    made.append((shown + run, entry))
-        testbed.note_left_out(groups, (entry.case for _, entry in made))
-        testbed.generated = len(made)
+                    pairs.append((shown + run, entry))
+        testbed.note_left_out(groups, (entry.case for _, entry in pairs))
+        testbed.generated = len(pairs)
         self.testbeds[testbed.nodeid] = testbed
-        complete(testbed, [entry.case for _, entry in made], self.catalog, self.options, source.metrics)
-        return made
+        add_metrics_and_gates(testbed, [entry.case for _, entry in pairs], self.catalog, self.options, source.metrics)
+        return pairs
 
     @cached_property
     def _shared_ids(self) -> frozenset[str]:
@@ -197,12 +197,12 @@ class Collected:
         if len({entry.source.name for entry in self.entries}) == 1:
             return frozenset()
         used = {(entry.source.name, entry.case.id) for entry in self.entries}
-        return frozenset(own for own, count in Counter(own for _, own in used).items() if count > 1)
+        return frozenset(case_id for case_id, count in Counter(case_id for _, case_id in used).items() if count > 1)
 
     def case_id(self, entry: Entry) -> str:
         """Return the session-wide id of a case; call it only after collection.
 
-        It is the instance's own id. If two datasets of the session share an id, the dataset's name precedes it.
+        This is the instance's id, prefixed with the dataset's name if several datasets use the id.
         """
         return f"{entry.source.name}:{entry.case.id}" if entry.case.id in self._shared_ids else entry.case.id
 
@@ -226,25 +226,25 @@ class Collected:
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
-        """The calls of this process that no report contains yet, in the form of `PendingWork`."""
+        """The work of this process that no report contains yet: the fields of `PendingWork`."""
         return (0, 0, None) if self.runtime is None else self.runtime.under_way
 
     def stop_looking_ahead(self) -> None:
-        """Turn look-ahead off: ask the system only when a case's test runs, for debuggers."""
+        """Turn look-ahead off for a debugger: ask the system only when a case's test runs."""
         if self.runtime is not None:
             self.runtime.stop_looking_ahead()
 
     def close(self) -> Meter:
-        """Stop the models, systems and environments; return the model calls that belong to no case.
+        """Stop the models, systems and environments, and restore ``sys.path``; return the model calls of no case.
 
-        Also remove the folders that `NamedSystems` added to ``sys.path``.
+        This sets `faults`, the warnings of this process.
         """
         self.named.close()
         unclaimed = Meter()
         if "models" in self.__dict__:
             unclaimed = self.models.outside
         for environment in self.opened:
-            environment.stop()  # an agent that waits for a server would hold up the end of the event loop
+            environment.stop()  # else an agent that waits for a server would block the event loop from ending
         if self.runtime is not None:
             unclaimed.add(self.runtime.close())
         for environment in self.opened:
@@ -259,7 +259,7 @@ class Collected:
             self.faults += close_traces(self.runtime.traces)
         if "models" in self.__dict__:
             hint = None if self.runtime is None else self.runtime.hint
-            self.faults += [*self.models.settle(), *([hint] if hint else [])]
+            self.faults += [*self.models.close_recordings(), *([hint] if hint else [])]
             if self.models.loading is not None:
                 from pytest_rageval.llm.backends.litellm_import import freeze_litellm
 
@@ -268,33 +268,33 @@ class Collected:
 
     @cached_property
     def _repeats(self) -> list[tuple[str, dict[str, str]]]:
-        """The name suffix and the facet of each repeat of a case."""
+        """(suffix of the test's name, facets) of each repeat of a case."""
         if self.options.repeat == 1:
             return [("", {})]
         return [(f"-repeat={run}", {"repeat": str(run)}) for run in range(1, self.options.repeat + 1)]
 
     def reworded(self, case: Case) -> Case:
-        """Return a case whose instructions ask for the ini's sentences instead of RGB's."""
+        """Return a case with RGB's rejection and error sentences in its instructions replaced by the ini's."""
         text, language = case.instructions, case.instance.language
-        for own, published in ((self.options.rejection, REJECTION_SENTENCE), (self.options.error, ERROR_SENTENCE)):
-            if language in own and language in published:
-                text = text.replace(published[language], own[language])
+        for custom, published in ((self.options.rejection, REJECTION_SENTENCE), (self.options.error, ERROR_SENTENCE)):
+            if language in custom and language in published:
+                text = text.replace(published[language], custom[language])
         return case if text is case.instructions else replace(case, instructions=text)
 
     @cached_property
     def _recorded(self) -> RecordedAnswers | None:
         """The answers of ``--rag-answers``, read on first use."""
-        return None if self.options.answers is None else recorded_in(self.options.answers)
+        return None if self.options.answers is None else load_answers(self.options.answers)
 
 
-def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) -> None:
-    """Turn a test function's entries into parameters of its ``rag`` fixture, with unique ids."""
+def parametrize(metafunc: pytest.Metafunc, pairs: Iterable[tuple[str, Entry]]) -> None:
+    """Turn (parameter id, entry) pairs of a test function into parameters of its ``rag`` fixture, with unique ids."""
     params = [
         pytest.param(entry, marks=marks_of(entry.case.facets, metafunc.config), id=name + entry.testbed.suffix)
-        for name, entry in made
+        for name, entry in pairs
     ]
     metafunc.parametrize("rag", params, indirect=True)
-    own = metafunc.function.__code__.co_varnames[: metafunc.function.__code__.co_argcount]
-    if "request" in metafunc.fixturenames and "request" not in own:
-        # Only the fixtures use `request`, and get their own; also filling it for the test costs 20 µs a case.
+    arguments = metafunc.function.__code__.co_varnames[: metafunc.function.__code__.co_argcount]
+    if "request" in metafunc.fixturenames and "request" not in arguments:
+        # Fixtures get a `request` of their own; filling another one for the test costs 20 µs a case.
         metafunc.fixturenames.remove("request")

@@ -19,9 +19,9 @@ __all__ = ["corpus_of"]
 
 
 def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
-    """Return the corpus of the ini and check the form of its settings; ``watch`` defaults to the terminal's.
+    """Return the corpus of the ini and check the form of its settings; ``watch`` defaults to pytest's terminal.
 
-    The first call also sets the words of ``rag_user_dict`` for segmenting Chinese, until the session ends.
+    The first call also applies ``rag_user_dict``, the word lists for segmenting Chinese, until the session ends.
     """
     if CORPUS not in config.stash:
         lines = Options.user_dict.read(config)

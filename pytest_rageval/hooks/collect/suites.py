@@ -21,7 +21,7 @@ def _testbed(rag: object) -> None:
 
 
 class SuiteModule(pytest.Module):
-    """A suite as a module of test functions; every feature of pytest works on it."""
+    """A suite as a pytest module of test functions, so that every feature of pytest works on it."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Collect one function for each testbed; an invalid suite refuses the session."""

@@ -15,10 +15,10 @@ import pytest
 from pytest_rageval.errors import coded
 from pytest_rageval.hooks.collect.keys import COLLECTED
 
-__all__ = ["REFUSED", "Refusals", "raised", "refuse"]
+__all__ = ["REFUSED", "Refusals", "located_message", "refuse"]
 
 REFUSED = pytest.StashKey[list[str]]()
-"""On the config: the messages of the refusal."""
+"""On the config: the messages of refused collectors; present if the session is refused."""
 
 
 def refuse(config: pytest.Config, nodeid: str, message: str) -> None:
@@ -32,7 +32,7 @@ def refuse(config: pytest.Config, nodeid: str, message: str) -> None:
     config.hook.pytest_collectreport(report=report)
 
 
-def raised(error: BaseException, rootdir: Path) -> str:
+def located_message(error: BaseException, rootdir: Path) -> str:
     """Return an error's message with its code, prefixed with the ``file:line`` of the user's code that caused it."""
     package = Path(__file__).parents[2]
     frames = [frame for frame in extract_tb(error.__traceback__) if package not in Path(frame.filename).parents]
@@ -44,7 +44,7 @@ def raised(error: BaseException, rootdir: Path) -> str:
 
 
 class Refusals:
-    """Plugin of the main process: raise the refusals of collectors."""
+    """A plugin of the main process that raises the refusals of collectors as usage errors."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

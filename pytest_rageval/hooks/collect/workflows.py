@@ -69,7 +69,7 @@ def check_workflows(collected: Collected) -> None:
     Raises:
         RagEvalError: an option or a file is invalid, or a retriever or a scripted model's file is unknown.
     """
-    for responder in dict.fromkeys(entry.responder for entry in (*collected.entries, *collected.asking)):
+    for responder in dict.fromkeys(entry.responder for entry in (*collected.entries, *collected.request_entries)):
         workflow = workflow_of(collected, responder)
         if workflow is None:
             continue
@@ -85,5 +85,5 @@ def check_needs(collected: Collected, needs: Requirements) -> None:
     """
     for where, kind, _ in needs.retrievers:
         collected.catalog.retrievers.get(kind, where)
-    collected.models.others.update(dict.fromkeys(needs.models))
+    collected.models.file_models.update(dict.fromkeys(needs.models))
     collected.models.scripts.check(("rag_llm", name) for name in needs.models)

@@ -1,4 +1,4 @@
-"""Read what a session compares with, and decide whether a run may become the next baseline."""
+"""Read the baseline of a session, and decide whether a run may replace or update it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_rageval.report.run.run import Run
 
 __all__ = [
-    "check_baseline",
+    "load_baseline",
     "next_answers",
     "next_baseline",
     "read_against",
@@ -29,13 +29,13 @@ __all__ = [
 ]
 
 
-def check_baseline(setting: BaselineSetting) -> Snapshot | None:
-    """Return what the run is compared with: the baseline or, without one, the run that ``--rag-against`` names.
+def load_baseline(setting: BaselineSetting) -> Snapshot | None:
+    """Return the baseline, or without one the run of ``--rag-against``, which the session is compared with.
 
-    None without either, or if the run replaces an unreadable baseline.
+    Return None if neither is set, or if the run replaces a missing or unreadable baseline.
 
     Raises:
-        RagEvalError: a file cannot be read, or is something else, or the baseline is missing and the run does not write
+        RagEvalError: a file cannot be read or has another format, or the baseline is missing and the run does not write
             it.
     """
     against = None if setting.against is None else read_against(setting.against)[0]
@@ -59,18 +59,18 @@ def check_baseline(setting: BaselineSetting) -> Snapshot | None:
 
 
 def read_against(path: Path) -> tuple[Snapshot, AnswerSource]:
-    """Return the run of a results.json as a baseline, and its answers; none if it was stored without texts.
+    """Return the run of a results.json as a baseline, and its answers; no answers if it was stored without texts.
 
     Raises:
         SettingError: the file cannot be read, or is not a results.json.
     """
-    state = path.stat()
-    return _read_against(path, state.st_mtime_ns, state.st_size)
+    stat = path.stat()
+    return _read_against(path, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=1)
 def _read_against(path: Path, modified: int, size: int) -> tuple[Snapshot, AnswerSource]:
-    """Read a file once a process, in spite of its size."""
+    """Read a results.json and cache the result; time and size detect a changed file."""
     from pytest_rageval.report.files.read_results import read_run
     from pytest_rageval.report.run.old_answers import AnswerSource, answers_of
 
@@ -81,7 +81,7 @@ def _read_against(path: Path, modified: int, size: int) -> tuple[Snapshot, Answe
 
 
 def refuse_baseline(gate: Gate, setting: BaselineSetting, where: str) -> None:
-    """Refuse a gate that needs a baseline if none is set."""
+    """Raise `SettingError` if a gate needs a baseline and none is set."""
     if gate.baseline and setting.path is None and setting.against is None:
         how = "name it with --rag-baseline or as rag_baseline in the ini"
         raise SettingError(
@@ -95,7 +95,7 @@ def why_no_update(run: Run, setting: BaselineSetting) -> str:
     skipped = sum(outcome.status == "skipped" for outcome in run.outcomes.values())
     missing = run.unfinished().total()
     if run.changed_code:
-        return f"{', '.join(run.changed_code)} changed since the run whose cases were taken over; run all anew"
+        return f"{', '.join(run.changed_code)} changed since the run whose cases were taken over; run all cases again"
     if run.interrupted or missing:
         return "the session was interrupted" if run.interrupted else f"{missing} cases did not run"
     if errors or skipped:
@@ -103,15 +103,16 @@ def why_no_update(run: Run, setting: BaselineSetting) -> str:
     if not run.outcomes:
         return "no case ran"
     if any(map(has_stale_score, run.outcomes.values())):
-        return "cases taken over from another run have stale labels; run all anew"
+        return "cases taken over from another run have stale labels; run all cases again"
     if setting.part and (changed := _changed_passages(run)):
-        return f"{counted(changed, 'judged passage')} changed, and the cases to keep were judged by them; run all tests"
+        passages = counted(changed, "judged passage")
+        return f"{passages} changed, and labels of cases that did not run refer to them; run all tests"
     why = "" if setting.part else run.plan.part or _missing(run)
     return f"{why}; run all tests, or keep the rest with --rag-update-baseline-part" if why else ""
 
 
 def next_baseline(run: Run, now: Snapshot, setting: BaselineSetting) -> Snapshot:
-    """Return the new baseline: the run, or for a part of the project, the old one with the run's cases replaced."""
+    """Return the new baseline: the run or, to update a part, the old baseline with the run's cases replaced."""
     old = run.baseline
     if not setting.part or old is None:
         return now
@@ -119,13 +120,13 @@ def next_baseline(run: Run, now: Snapshot, setting: BaselineSetting) -> Snapshot
     cases = sorted((*unchanged, *now.cases), key=lambda case: case.key)
     metrics, testbeds = {**old.metrics, **now.metrics}, {**old.testbeds, **now.testbeds}
     passages = now.passages
-    if unchanged:  # an older schema has no digests; then the passages of unchanged cases stay unknown
+    if unchanged:  # a baseline of an older schema has no digests, so those of unchanged cases are unknown
         passages = None if old.passages is None else {**old.passages, **(now.passages or {})}
     return replace(now, metrics=metrics, testbeds=testbeds, cases=tuple(cases), passages=passages)
 
 
 def next_answers(run: Run, baseline: Snapshot, old: Sequence[StoredAnswer]) -> list[StoredAnswer]:
-    """Return the answers of the new baseline: those of the run, and the old ones of the cases that it did not measure.
+    """Return the answers of the new baseline: those of the run, and the old ones of cases that did not run.
 
     Args:
         run: the run.
@@ -134,21 +135,21 @@ def next_answers(run: Run, baseline: Snapshot, old: Sequence[StoredAnswer]) -> l
     """
     from pytest_rageval.report.run.old_answers import answers_of
 
-    said = {case.key: case.said for case in baseline.cases}
-    fresh = answers_of(run.outcomes.values())
-    ran = {each.key for each in fresh}
-    kept = [*fresh, *(each for each in old if each.key not in ran)]
-    return sorted((each for each in kept if each.said in said.get(each.key, ())), key=lambda each: each.place)
+    digests = {case.key: case.said for case in baseline.cases}
+    new = answers_of(run.outcomes.values())
+    new_keys = {each.key for each in new}
+    answers = [*new, *(each for each in old if each.key not in new_keys)]
+    return sorted((each for each in answers if each.said in digests.get(each.key, ())), key=lambda each: each.place)
 
 
 def _unchanged(old: Snapshot, now: Snapshot) -> list[Measured]:
     """Return the cases of a baseline that the run did not measure."""
-    fresh = {case.key for case in now.cases}
-    return [case for case in old.cases if case.key not in fresh]
+    new_keys = {case.key for case in now.cases}
+    return [case for case in old.cases if case.key not in new_keys]
 
 
 def _changed_passages(run: Run) -> int:
-    """Count the judged passages whose text differs from a baseline that keeps some of its cases."""
+    """Count the judged passages whose text differs from the baseline; 0 if the update replaces all its cases."""
     old, now = run.baseline, run.snapshot()
     if old is None or not old.passages or not _unchanged(old, now):
         return 0
@@ -156,7 +157,7 @@ def _changed_passages(run: Run) -> int:
 
 
 def _missing(run: Run) -> str:
-    """Return a message about a testbed of the baseline that a run with paths does not have, or ""."""
+    """Return a message about a testbed of the baseline that a run of some paths lacks, or ""."""
     if run.baseline is None or not run.plan.narrowed:
         return ""
     missing = sorted(set(run.baseline.testbeds) - set(run.plan.testbeds))

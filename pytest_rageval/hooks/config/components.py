@@ -52,7 +52,7 @@ def retriever_params(value: Sequence[str], place: Place) -> Mapping[str, Any]:
 
 
 def record_mode(value: str, place: Place) -> str | None:
-    """Return VCR's record mode; None for no recordings."""
+    """Return the record mode, one of VCR's; None for no recordings."""
     from pytest_rageval.hooks.config.models import record_mode
 
     return record_mode(str(value), place.name)
@@ -66,7 +66,7 @@ def named_systems(value: Sequence[str], place: Place) -> Mapping[str, SystemName
 
 
 def hosts(value: str, place: Place) -> Hosts | None:
-    """Return the hosts whose requests are recorded; None if there are none."""
+    """Return the hosts whose requests are recorded; None if the setting is empty."""
     if not str(value).strip():
         return None
     from pytest_rageval.llm.http.hosts import Hosts
@@ -82,8 +82,8 @@ def panels(value: Sequence[str], place: Place) -> Mapping[str, Panel]:
 
 
 def kappas(value: Sequence[str], place: Place) -> Mapping[str, float]:
-    """Return judge, or "" for every other judge -> its minimum kappa."""
-    from pytest_rageval.hooks.config.judge_labels import kappas
+    """Return judge -> its minimum kappa; the key "" stands for every other judge."""
+    from pytest_rageval.hooks.config.min_kappas import kappas
 
     return kappas(value)
 

@@ -1,4 +1,4 @@
-"""Parse ``rag_diagnosis``: which metric says that an answer is right, and from which value on."""
+"""Parse ``rag_diagnosis``: the metric and its threshold that decide whether an answer is right."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _EXAMPLE = "write 'metric=hotpot_f1; threshold=0.5'"
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisRule:
-    """What ``rag_diagnosis`` says.
+    """The rule that decides whether an answer is right, from ``rag_diagnosis``.
 
     Attributes:
-        metric: the metric that says which answers are right; "" for each testbed's first metric of answers.
-        threshold: its smallest value for a right answer; None for 0.5, or 1 for a metric of 0 and 1.
+        metric: the metric; "" for each testbed's first metric that scores answers.
+        threshold: smallest value of the metric for a right answer; None means 0.5, or 1 for a metric of only 0 and 1.
     """
 
     metric: str = ""

@@ -21,7 +21,7 @@ class EnvironmentLine:
     Attributes:
         name: the environment's name.
         kind: a built-in kind, or ``module:attr``.
-        options: its options.
+        options: option -> value.
     """
 
     name: str
@@ -29,12 +29,12 @@ class EnvironmentLine:
     options: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return it as in the ini, without the name."""
+        """Return the line as in the ini, without the name."""
         return "; ".join([self.kind, *(f"{key}={value}" for key, value in self.options.items())])
 
     @property
     def where(self) -> str:
-        """The begin of messages about it."""
+        """The start of error messages about this line."""
         return f"{ENVIRONMENTS}: {self.name}"
 
 
@@ -44,14 +44,14 @@ def environments(lines: Sequence[str]) -> dict[str, EnvironmentLine]:
     Raises:
         SettingError: a line is malformed, or repeats a name or an option.
     """
-    found: dict[str, EnvironmentLine] = {}
+    by_name: dict[str, EnvironmentLine] = {}
     for line in lines:
         name, _, text = (part.strip() for part in line.partition(":"))
         kind, *options = (part.strip() for part in text.split(";"))
         if not NAME.fullmatch(name) or not kind:
             hint = "write 'name: kind; option=value', for instance 'wiki: wiki; corpus=pages.jsonl'"
             raise SettingError(f"{ENVIRONMENTS} has the line {short_repr(line)}; {hint}")
-        if name in found:
+        if name in by_name:
             raise SettingError(f"{ENVIRONMENTS} has two lines for {short_repr(name)}; write one")
-        found[name] = EnvironmentLine(name, kind, options_in(options, f"{ENVIRONMENTS}: {name}"))
-    return found
+        by_name[name] = EnvironmentLine(name, kind, options_in(options, f"{ENVIRONMENTS}: {name}"))
+    return by_name

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 SYSTEM_FIXTURE = "rag_system"
-"""The fixture of the system under test; the plugin's own is made of the fixtures of its parts."""
+"""The fixture of the system under test; the plugin's own builds it from the fixtures of its parts."""
 
 CORPUS_FIXTURE = "rag_corpus"
 """The fixture of the corpus; the plugin's own returns the corpus of the ini."""
@@ -51,29 +51,29 @@ EMBEDDER = "rag_embedder"
 ENVIRONMENTS_FIXTURE = "rag_environments"
 """The fixture of the environments; registered systems may use it."""
 
-NEAR = 0.8
-"""Least similarity of two names, as difflib measures it, of which one may be a misspelling of the other."""
+MIN_SIMILARITY = 0.8
+"""Minimum similarity, as difflib computes it, for a name to count as a misspelling of another one."""
 
 _OWN = "pytest_rageval.hooks.run.fixtures"
 
 
 def overridden(name: str, node: pytest.Item) -> pytest.FixtureDef[Any] | None:
-    """Return the user's definition of the fixture ``name`` for ``node``; None if the plugin's own applies."""
+    """Return the user's definition of the fixture ``name`` for the test ``node``; None if the plugin's own applies."""
     definitions = node.session._fixturemanager.getfixturedefs(name, node)
     return definitions[-1] if definitions and definitions[-1].func.__module__ != _OWN else None
 
 
 def similar_fixtures(name: str, node: pytest.Item) -> list[str]:
-    """Return the user's fixtures of a test whose names are close to ``name``, as ``rag_sytem (conftest.py:12)``."""
+    """Return a test's user fixtures with names close to ``name``, in the form ``rag_sytem (conftest.py:12)``."""
     from difflib import get_close_matches
 
     root = node.config.rootpath
     modules = (*node.config.pluginmanager.get_plugins(), getattr(node, "module", None))
     paths = {each: getattr(each, "__file__", None) for each in modules if isinstance(each, ModuleType)}
-    own = (module for module, path in paths.items() if path is not None and Path(path).is_relative_to(root))
-    names = {each for module in own for each in vars(module)} - {name}
+    user_modules = (module for module, path in paths.items() if path is not None and Path(path).is_relative_to(root))
+    names = {each for module in user_modules for each in vars(module)} - {name}
     places = []
-    for each in get_close_matches(name, names, n=len(names) or 1, cutoff=NEAR):
+    for each in get_close_matches(name, names, n=len(names) or 1, cutoff=MIN_SIMILARITY):
         definition = overridden(each, node)
         code = None if definition is None else getattr(inspect.unwrap(definition.func), "__code__", None)
         if code is not None:
@@ -82,17 +82,17 @@ def similar_fixtures(name: str, node: pytest.Item) -> list[str]:
 
 
 def reaches_own(name: str, starts: Iterable[str], node: pytest.Item) -> bool:
-    """Return whether the fixtures ``starts`` of a test need the plugin's own fixture ``name``."""
+    """Return whether the fixtures ``starts`` of a test depend on the plugin's own fixture ``name``."""
     return any(fixture == name and used.func.__module__ == _OWN for fixture, used in _closure(starts, node))
 
 
 def reaches(name: str, starts: Iterable[str], node: pytest.Item) -> bool:
-    """Return whether the fixtures ``starts`` of a test need a fixture ``name``, the plugin's or a user's."""
+    """Return whether the fixtures ``starts`` of a test depend on a fixture ``name``, the plugin's or a user's."""
     return any(fixture == name for fixture, _ in _closure(starts, node))
 
 
 def _closure(starts: Iterable[str], node: pytest.Item) -> Iterator[tuple[str, pytest.FixtureDef[Any]]]:
-    """Yield name and definition of the fixtures ``starts`` and of all fixtures that they need."""
+    """Yield name and definition of the fixtures ``starts`` and of all fixtures that they depend on."""
     queue = [(start, 1) for start in starts]
     seen: set[tuple[str, int]] = set()
     while queue:
@@ -112,16 +112,17 @@ def running_test(session: pytest.Session) -> pytest.Item | None:
 
 
 def request_of(item: Any) -> pytest.FixtureRequest | None:
-    """Return the request of a test, which sets up further fixtures; None for an item without fixtures."""
+    """Return the request of a test, which can set up further fixtures; None for an item without fixtures."""
     request = getattr(item, "_request", None)
     return request if isinstance(request, pytest.FixtureRequest) else None
 
 
 @contextmanager
 def set_up_for(item: Any, following: pytest.Item | None) -> Iterator[pytest.FixtureRequest]:
-    """Set up what a test has around it, but not its own fixtures; yield a request that may set up these.
+    """Set up the modules, classes and autouse fixtures of a test; yield a request that can set up its other fixtures.
 
-    Tear down afterwards what the test ``following`` does not need; everything if it is None.
+    The test itself does not run. Afterwards, everything is torn down that the test ``following`` does not need. If it
+    is None, everything is torn down.
     """
     manager, state = item.session._fixturemanager, item.session._setupstate
     info = manager.getfixtureinfo(item.parent, None, None)
@@ -137,7 +138,7 @@ def set_up_for(item: Any, following: pytest.Item | None) -> Iterator[pytest.Fixt
 
 
 def _do_nothing() -> None:
-    """Stand in for a test that does not run."""
+    """Take the place of a test function that does not run."""
 
 
 def session_params(item: Any) -> dict[str, int]:
@@ -145,14 +146,14 @@ def session_params(item: Any) -> dict[str, int]:
     callspec = getattr(item, "callspec", None)
     if callspec is None:
         return {}
-    return {name: at for name, at in callspec.indices.items() if callspec._arg2scope[name].value == "session"}
+    return {name: index for name, index in callspec.indices.items() if callspec._arg2scope[name].value == "session"}
 
 
 def foreign_fixtures(info: Any) -> list[pytest.FixtureDef[Any]]:
     """Return the fixtures of a test, from its ``_fixtureinfo``, that are neither pytest's nor the plugin's.
 
-    Leave out a user's systems, parts and models: an answer waits for them anyway. Include pytest's ``monkeypatch``:
-    its changes apply to one test only.
+    A user's systems, parts and models are omitted, because an answer waits for them anyway. pytest's ``monkeypatch``
+    is included, because its changes apply to one test only.
     """
     known = {*PARTS, *MODELS, EMBEDDER, ENVIRONMENTS_FIXTURE, "rag_system"}
     return [

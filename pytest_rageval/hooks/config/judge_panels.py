@@ -52,9 +52,9 @@ def panels_by_judge(
     """Return judge -> panel. One judge may serve several metrics; see `panel_of_metric`.
 
     Args:
-        by_metric: metric -> panel, or judge of pairs -> panel; the latter are left out.
-        metrics: the metrics.
-        of_pairs: the judges of pairs, which no session asks.
+        by_metric: panels by the name in ``rag_judges``: a metric or a judge of pairs.
+        metrics: the registered metrics.
+        of_pairs: names of judges of pairs; sessions do not ask them, so their panels are left out.
 
     Raises:
         SettingError: a metric is unknown, has no judge, or its judge does not support the panel's options.
@@ -91,13 +91,13 @@ def _panel(models: tuple[str, ...], options: Iterable[str], where: str) -> Panel
     local = [model for model in models if is_local(model)]
     for kind in ("repeat", "swapped"):
         if local and kind in by_kind:
-            raise SettingError(f"{where} has {by_kind[kind]}, and {local[0]} always says the same; take it out")
+            raise SettingError(f"{where} has {by_kind[kind]}, and {local[0]} always gives the same verdict; remove it")
     escalate = None
     if "escalate" in by_kind:
         escalate = _confidence(by_kind["escalate"], where)
         if len(models) != 2 or local != [models[0]]:
-            found = f"{len(models)} {'judge' if len(models) == 1 else 'judges'}, {len(local)} of them local"
-            problem = f"{where} has {by_kind['escalate']} and {found}; it needs two, a local one and then a model"
+            count = f"{len(models)} {'judge' if len(models) == 1 else 'judges'}, {len(local)} of them local"
+            problem = f"{where} has {by_kind['escalate']} and {count}; it needs two, a local one and then a model"
             raise SettingError(f"{problem}: local:FOLDER, openai/gpt-4o; escalate=0.8")
         if "rule" in by_kind:
             raise SettingError(f"{where} has {by_kind['rule']} and escalate, which leaves no votes to count; give one")
@@ -106,7 +106,7 @@ def _panel(models: tuple[str, ...], options: Iterable[str], where: str) -> Panel
 
 
 def _confidence(option: str, where: str) -> float | Literal["auto"]:
-    """Parse ``escalate=T``."""
+    """Parse ``escalate=T``: a confidence between 0.5 and 1, or ``auto``."""
     text = option.partition("=")[2].strip()
     if text == "auto":
         return "auto"

@@ -18,11 +18,11 @@ LOCAL = "sentence-transformers/"
 
 
 def local_embedder(setting: ModelSetting, folder: Path) -> LocalEmbedder | None:
-    """Return the embedding model of a setting, not loaded yet; None if it names none, or one of a provider.
+    """Return the embedding model of a setting, not loaded yet; None if a provider runs it or none is named.
 
     Args:
         setting: the model.
-        folder: the base of a relative folder.
+        folder: the base of relative paths of models.
 
     Raises:
         SettingError: the setting has parameters.

@@ -1,4 +1,4 @@
-"""The model clients of a process, with recordings, budget and prompts, made from options."""
+"""Create the model clients of a process, with recordings, budget and prompts, from the options."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ASYNC_DEFAULT = 16
 """Default number of concurrent answers in a process, for async systems and models."""
 
 WINDOW = 8
-"""Cases in progress per concurrent answer; a case in retry then does not block others."""
+"""Cases in progress per concurrent answer; with several, a case that waits for a retry does not block others."""
 
 KINDS = {"rag_llm": "model", "rag_judge": "judge", "rag_embedder": "embedding"}
 """Fixture of a model -> the kind of its recordings."""
@@ -57,20 +57,20 @@ class Models:
         loop: the event loop of all model calls, also for callers on other loops; None until the first case.
         outside: meter of the calls outside cases, from session fixtures and plain tests.
         loading: the thread that imports the model backends; None until one is needed.
-        own_recordings: the folder of new recordings; None writes them beside the project's.
-        scripts, others: the files of models named ``script:FILE.toml``; the models that the files of systems name.
+        own_recordings: the folder for new recordings; None writes them next to the project's.
+        scripts: the files of models named ``script:FILE.toml``.
+        file_models: names of the models in the files of systems.
     """
 
     def __init__(self, options: Options, recordings: tuple[str, ...] | None, budget: Path | None) -> None:
         self._options = options
-        self._recordings = recordings
-        self._budget = budget
+        self._recordings, self._budget = recordings, budget
         self.loop: LoopThread | None = None
         self.loading: Thread | None = None
         self.own_recordings: Path | None = None
         self.scripts = Scripts(options)
         self.outside = Meter()
-        self.others: dict[str, None] = {}
+        self.file_models: dict[str, None] = {}
         self._clients: dict[object, BaseClient[Any, Any]] = {}
         self._limiters: list[Limiter] = []
         self._searches: list[SearchClient] = []
@@ -82,13 +82,13 @@ class Models:
 
     @property
     def refusal(self) -> ModelError | None:
-        """The error that makes a model or search server unusable (an invalid key, an unknown name); None if none is."""
+        """An error that makes a model or search server unusable, such as an invalid key; None if all are usable."""
         clients = (*self._clients.values(), *self._searches)
         return next((client.refused for client in clients if client.refused is not None), None)
 
     @property
     def in_flight(self) -> int:
-        """The number of requests to models in flight."""
+        """The number of model requests in flight."""
         return sum(limiter.in_flight for limiter in self._limiters)
 
     @cached_property
@@ -98,7 +98,7 @@ class Models:
 
     @cached_property
     def network(self) -> Network:
-        """What retrievers over the network share with the models: limit, recordings and event loop."""
+        """The limit, recordings and event loop that retrievers over the network share with the models."""
         from pytest_rageval.retrieval.build_context import Network
 
         return Network(self._options.concurrency or ASYNC_DEFAULT, self.cassettes, self._on_loop, self._searches.append)
@@ -128,21 +128,21 @@ class Models:
 
         return Budget(self._options.budget_usd, self._budget)
 
-    def own(self, fixture: str) -> Client | None:
+    def client_of_options(self, fixture: str) -> Client | None:
         """Return the client of the model that the options name for a fixture; None if they name none."""
         name = self.setting(fixture).name
         return None if name is None else self.named(fixture, name)
 
     def named(self, fixture: str, name: str) -> Client:
-        """Return the client of another model, with the parameters and retries of a fixture's model."""
+        """Return the client of the model ``name``, with the parameters and retries of a fixture's model."""
         from pytest_rageval.llm.client.clients import Client
 
-        return self._own(Client, fixture, name)
+        return self._named(Client, fixture, name)
 
     def client_of(self, model: object, fixture: str) -> Client | None:
         """Return the client of an overridden fixture's model; raise `SettingError` if it is not a model.
 
-        It uses no parameters of the options, but their retries and prices.
+        The options provide its retries and prices, but no parameters.
         """
         if model is None:
             return None
@@ -150,10 +150,10 @@ class Models:
 
         return self._wrap(Client, model, fixture)
 
-    def own_embedder(self) -> Embedder | None:
+    def embedder_of_options(self) -> Embedder | None:
         """Return the client of the embedding model that the options name; None if they name none.
 
-        Load a local model at once, unless recordings replay all its calls.
+        A local model is loaded at once, unless recordings replay all its calls.
 
         Raises:
             SettingError: a local model cannot be loaded.
@@ -165,7 +165,7 @@ class Models:
 
         if self._is_local("rag_embedder"):
             return self._local_embedder()
-        return self._own(Embedder, "rag_embedder", name)
+        return self._named(Embedder, "rag_embedder", name)
 
     @cached_property
     def local_embedder(self) -> LocalEmbedder | None:
@@ -173,15 +173,15 @@ class Models:
         return local_embedder(self._options.embedder, self._options.beside)
 
     def embedder_of(self, model: object) -> Embedder | None:
-        """Return the client of an overridden ``rag_embedder``'s model, like `client_of`."""
+        """Return the client of an overridden ``rag_embedder``, like `client_of`."""
         if model is None:
             return None
         from pytest_rageval.llm.client.clients import Embedder
 
         return self._wrap(Embedder, model, "rag_embedder")
 
-    def wrapped(self, model: object, fixture: str) -> object:
-        """Return the client of an overridden fixture's model; return other values unchanged."""
+    def wrap(self, model: object, fixture: str) -> object:
+        """Return the client of an overridden fixture's model; return a value that is not a model unchanged."""
         if fixture == "rag_embedder":
             return self.embedder_of(model) if callable(getattr(model, "embed", None)) else model
         return self.client_of(model, fixture) if callable(getattr(model, "complete", None)) else model
@@ -195,7 +195,7 @@ class Models:
         """The models that the options and the files of systems name, each with its fixture."""
         models = [(fixture, self.setting(fixture).name) for fixture in KINDS]
         models += [("rag_judge", name) for name in self._options.panelists]
-        models += [("rag_llm", name) for name in {**dict.fromkeys(self._options.system_models), **self.others}]
+        models += [("rag_llm", name) for name in {**dict.fromkeys(self._options.system_models), **self.file_models}]
         return [(fixture, name) for fixture, name in models if name is not None]
 
     def preload(self) -> None:
@@ -217,8 +217,8 @@ class Models:
         for client in (*self._clients.values(), *self._searches):
             await client.close()
 
-    def settle(self) -> list[str]:
-        """Sort the recordings; return warnings about them, searches without hits and calls of no case."""
+    def close_recordings(self) -> list[str]:
+        """Sort and close the recordings; return warnings about recordings, empty searches and calls of no case."""
         http, cassettes = (self.__dict__.get(name) for name in ("http", "cassettes"))
         warnings = [*([] if http is None else http.warnings), *filter(None, (each.warning for each in self._searches))]
         if cassettes is not None:
@@ -241,16 +241,16 @@ class Models:
         backend = self.local_embedder
         name = str(self.setting("rag_embedder").name)
         key = ("rag_embedder", name)
-        new = key not in self._clients
-        if new and backend and (self.cassettes is None or self.cassettes.may_ask(KINDS["rag_embedder"], name)):
+        is_new = key not in self._clients
+        if is_new and backend and (self.cassettes is None or self.cassettes.may_ask(KINDS["rag_embedder"], name)):
             backend.load()
         return self._client(Embedder, "rag_embedder", backend, name, {}, key=key)
 
-    def _own(self, kind: type[A], fixture: str, name: str) -> A:
+    def _named(self, kind: type[A], fixture: str, name: str) -> A:
         from pytest_rageval.llm.backends.named_model import NamedModel
 
         backend, setting = self.scripts.model(name) if is_offline(name) else NamedModel(name), self.setting(fixture)
-        params = setting.params if self.http is None else self.http.past_proxy(setting, name)
+        params = setting.params if self.http is None else self.http.params_without_proxy(setting, name)
         return self._client(kind, fixture, backend, name, params, key=(fixture, name))
 
     def _wrap(self, kind: type[A], model: object, fixture: str) -> A:
@@ -283,7 +283,7 @@ class Models:
                 cassettes=None if scripted else self.cassettes,
                 reply_cache=ReplyCache() if fixture == "rag_judge" and not scripted else None,
                 budget=self.budget,
-                max_cost=self._most(name, setting.params),
+                max_cost=self._max_cost(name, setting.params),
                 outside=self.outside,
                 run_on_loop=self._on_loop,
             )
@@ -293,8 +293,8 @@ class Models:
         """Await ``make()`` on the session's loop; the caller may run on another loop."""
         return await (make() if self.loop is None else self.loop.await_on_loop(make))
 
-    def _most(self, name: str, rates: Mapping[str, object]) -> MaxCost | None:
-        """Return the function for the maximum cost of a call; None without a budget, to avoid loading a tokenizer."""
+    def _max_cost(self, name: str, rates: Mapping[str, object]) -> MaxCost | None:
+        """Return the function that bounds a call's cost; None without a budget, which avoids loading a tokenizer."""
         from pytest_rageval.hooks.config.model_costs import free, max_cost
 
         return None if self.budget is None else free if name.startswith(LOCAL) else max_cost(name, rates)

@@ -1,4 +1,4 @@
-"""The most that a model call may cost, for a budget."""
+"""Bound the cost of a model call before it is sent, for a budget."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 __all__ = ["MaxCost", "free", "max_cost"]
 
 MaxCost = Callable[[Sequence["Message"], Mapping[str, object]], float | None]
-"""(messages, params) -> US dollars, None if unknown."""
+"""(messages, params) -> the maximum cost of the call in US dollars; None if unknown."""
 
 
 def free(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
-    """Return the cost of a call on this machine."""
+    """Return the cost of a call to a model on this machine: 0."""
     return 0.0
 
 
 def max_cost(name: str, rates: Mapping[str, object]) -> MaxCost:
-    """Return the function that bounds the cost of a model's calls.
+    """Return the function that computes the maximum cost of a model's calls.
 
     Args:
-        name: litellm's name of the model.
-        rates: the model's params, which may have its prices.
+        name: the model's litellm name.
+        rates: the model's parameters, which may include its prices.
     """
-    prices = cache(lambda: Prices(name, rates))  # a tiered price may import litellm
+    prices = cache(lambda: Prices(name, rates))  # created on use, because a tiered price may import litellm
 
-    def most(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
+    def bound(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
         tools = params.get("tools")
         schemas = [{"role": "system", "content": json.dumps(tools, default=str)}] if tools else []
         tokens, _ = count_tokens(name, [*messages, *schemas])
         return prices().max_cost(tokens, int(str(params["max_tokens"])))
 
-    return most
+    return bound

@@ -1,4 +1,4 @@
-"""The scripts of a session: models named ``script:FILE.toml``."""
+"""Find and read scripts: models named ``script:FILE.toml`` that reply from a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Scripts", "is_offline", "is_script"]
 
 
 def is_script(name: str | None) -> bool:
-    """Return whether the name of a model names a script."""
+    """Return whether a model's name is that of a script."""
     return (name or "").startswith(SCRIPT)
 
 
@@ -30,10 +30,10 @@ def is_offline(name: str | None) -> bool:
 
 
 class Scripts:
-    """Finds and reads the files of scripts, each once.
+    """Finds the files of scripts and reads each once.
 
-    A file of the command line is relative to the folder where pytest starts; a file of the ini is relative to the ini.
-    Both are then searched in the rootdir.
+    A file on the command line is searched in the folder where pytest starts, and a file in the ini in the ini's folder.
+    If it is missing there, it is searched in the rootdir.
 
     Args:
         options: settings of the command line and the ini.
@@ -54,7 +54,7 @@ class Scripts:
         return self._replies[name]
 
     def model(self, name: str) -> ScriptModel | EmbeddedModel:
-        """Return a model that needs no provider: a script's, or ``embedded``."""
+        """Return a model that needs no provider: a script or ``embedded``."""
         if name == EMBEDDED:
             from pytest_rageval.systems.embedded.model import EmbeddedModel
 
@@ -64,7 +64,7 @@ class Scripts:
         return ScriptModel(name, self.read(name))
 
     def check(self, models: Iterable[tuple[str, str]]) -> None:
-        """Read the scripts among models, each with its fixture; raise `RagEvalError` if one cannot be used."""
+        """Read all scripts among ``models``, which are (fixture, name); raise `RagEvalError` if one cannot be used."""
         for fixture, name in models:
             if is_script(name) and fixture == EMBEDDER:
                 raise SettingError(f"rag_embedder_model is {name}, and a script embeds no texts; name another model")
@@ -75,8 +75,8 @@ class Scripts:
         """Return the file of a script; raise `SettingError` if it is missing."""
         options, file = self._options, name.removeprefix(SCRIPT).strip()
         rootdir, invoked = options.folders
-        beside = invoked if name in options.cli_models else options.beside
-        path = next((path for folder in (beside, rootdir) if (path := folder / file).is_file()), None)
+        base = invoked if name in options.cli_models else options.beside
+        path = next((path for folder in (base, rootdir) if (path := folder / file).is_file()), None)
         if path is None or not file:
             problem = f"there is no file {short_repr(file)}; correct the path"
             raise SettingError(f"the model {name} cannot be used: {problem}", code="RAG105")

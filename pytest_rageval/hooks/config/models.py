@@ -1,4 +1,4 @@
-"""Parse the options of models: names, parameters, record modes, texts by language."""
+"""Parse the settings of models: parameters, retries, record modes, texts by language."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class ModelSetting:
     """A model that the options name.
 
     Attributes:
-        name: its litellm name, or None.
+        name: its litellm name; None if no option names a model.
         params: the parameters of every call.
-        retry: limits of retries: ``attempts`` and ``deadline_s``, if set.
+        retry: the limits of retries that are set: ``attempts`` and ``deadline_s``.
     """
 
     name: str | None = None
@@ -38,9 +38,9 @@ class ModelSetting:
 def model_setting(
     name: str | None, lines: Sequence[str], where: str, defaults: Mapping[str, Any] = CHAT_DEFAULTS
 ) -> ModelSetting:
-    """Return a model with the parameters of ``lines`` ``name = value``; a value is JSON or bare text.
+    """Return a model with parameters from lines ``name = value``; a value is JSON or plain text.
 
-    Other parameters come from ``defaults``: temperature 0.
+    Parameters that no line sets come from ``defaults``: temperature 0.
 
     Raises:
         SettingError: a line has no equals sign, repeats a parameter, or has an invalid number.
@@ -50,7 +50,7 @@ def model_setting(
 
 
 def parameters(lines: Sequence[str], where: str, example: str) -> dict[str, Any]:
-    """Parse lines ``name = value``; a value is JSON or bare text.
+    """Parse lines ``name = value``; a value is JSON or plain text.
 
     Raises:
         SettingError: a line has no equals sign, or repeats a parameter.
@@ -76,7 +76,7 @@ def record_mode(mode: str, where: str) -> str | None:
 
 
 def by_language(lines: Sequence[str], where: str, example: str) -> dict[str, tuple[str, ...]]:
-    """Parse lines ``language: text`` into language -> texts; raise `SettingError` for other lines."""
+    """Parse lines ``language: text`` into language -> texts; raise `SettingError` for malformed lines."""
     texts: dict[str, tuple[str, ...]] = {}
     for line in lines:
         language, _, text = (part.strip() for part in line.partition(":"))
@@ -89,9 +89,9 @@ def by_language(lines: Sequence[str], where: str, example: str) -> dict[str, tup
 
 
 def _begin(line: str) -> str:
-    """Return a line up to its first word or equals sign: a key without its equals sign must not be shown."""
+    """Return a line up to its first word or equals sign; the rest may be a secret, such as an API key."""
     line = line.strip()
-    begin = _NAME.match(line)[0]  # type: ignore[index] # it also matches nothing
+    begin = _NAME.match(line)[0]  # type: ignore[index] # the pattern also matches the empty string
     return begin if begin == line else f"{begin.rstrip()} ...".strip()
 
 

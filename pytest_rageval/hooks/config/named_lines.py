@@ -10,11 +10,15 @@ from pytest_rageval.errors import SettingError, short_repr
 __all__ = ["NAME", "options_in"]
 
 NAME = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)
-"""The name before the colon."""
+"""The form of the name before the colon."""
 
 
 def options_in(texts: Iterable[str], where: str) -> dict[str, str]:
-    """Return the options of a line.
+    """Parse texts ``option=value`` into option -> value.
+
+    Args:
+        texts: the parts of a line after the component.
+        where: the start of error messages.
 
     Raises:
         SettingError: an option is malformed or repeated.

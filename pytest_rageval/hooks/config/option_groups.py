@@ -1,4 +1,4 @@
-"""Rows of the table of options that belong together: reports, the baseline, agreement with people."""
+"""Groups of options: reports, the baseline, and the agreement of judges with people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["BaselineSetting", "ReportTargets", "TrustSetting", "diagnosis"]
 
 
 def diagnosis(value: str, place: Place) -> DiagnosisRule | None:
-    """Return the rule by which an answer is right; None if ``rag_diagnosis`` is not set."""
+    """Return the rule that decides whether an answer is correct; None if ``rag_diagnosis`` is not set."""
     if not value.strip():
         return None
     from pytest_rageval.hooks.config.diagnosis_rule import diagnosis_rule
@@ -38,7 +38,7 @@ class ReportTargets(Settings):
         help="write an HTML page of the run to PATH, as a single file",
         more="how-to/reports.md#a-page-of-the-run")
     html_cases: Setting[HtmlCases | None] = Setting("--rag-html-cases", choices=("all", "changed"),
-        help="whose texts the page holds: those of all cases (up to 50,000), or of those that broke, were fixed, "
+        help="cases whose texts the page contains: all (up to 50,000), or changed for those that broke, were fixed, "
         "missed or failed",
         more="how-to/reports.md#a-page-of-the-run")
     markdown = Setting("--rag-markdown", parse=parsing.report, metavar="PATH",
@@ -64,8 +64,8 @@ class BaselineSetting(Settings):
         help="whether --rag-update-baseline also writes the answers, compressed, next to the baseline",
         more="how-to/gates.md#keep-the-old-answers")
     against = Setting("--rag-against", parse=parsing.results, metavar="RESULTS",
-        help="results.json of an earlier run: shows its answers next to the new ones, and is compared with if there is "
-        "no baseline", more="how-to/gates.md#keep-the-old-answers")
+        help="results.json of an earlier run: its answers are shown next to the new ones; without a baseline, gates "
+        "compare with it", more="how-to/gates.md#keep-the-old-answers")
     alpha = Setting("rag_alpha", parse=parsing.alpha, default="0.05",
         help="accepted chance of a false alarm in a comparison, as a share", more="explanation/decisions.md")
     alpha_per: Setting[AlphaPer] = Setting("rag_alpha_per", parse=parsing.one_of("session", "gate"), default="session",
@@ -98,13 +98,13 @@ class BaselineSetting(Settings):
 
 
 class TrustSetting(Settings):
-    """The agreement with people that judges need."""
+    """The agreement with people's labels that judges must reach."""
 
     # fmt: off
     labels = Setting("rag_judge_labels", parse=parsing.labels,
         help="file of people's labels of answers, to check judges against",
         more="how-to/people.md#let-the-labels-decide")
-    least = Setting("rag_judge_min_kappa", parse=components.kappas, kind="linelist",
+    min_kappas = Setting("rag_judge_min_kappa", parse=components.kappas, kind="linelist",
         help="minimum kappa with the labels: a number, or 'judge: number', one per line",
         more="how-to/people.md#let-the-labels-decide")
     max_bias = Setting("rag_judge_max_bias", parse=parsing.share, default="0.1",
@@ -114,6 +114,6 @@ class TrustSetting(Settings):
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config)
-        if self.least and self.labels is None:
-            setting, missing = TrustSetting.least.ini, TrustSetting.labels.ini
+        if self.min_kappas and self.labels is None:
+            setting, missing = TrustSetting.min_kappas.ini, TrustSetting.labels.ini
             raise SettingError(f"{setting} has no effect without {missing}; set both, or neither", code="RAG103")

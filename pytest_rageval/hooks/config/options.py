@@ -1,4 +1,4 @@
-"""The table of all options and ini settings: one row declares a setting, and is its typed attribute."""
+"""The table of all options and ini settings; each row declares a setting and its typed attribute."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Options(Settings):
         help="panel of a metric: 'metric: model, model; option', one per line", reported=True,
         more="how-to/judges.md#several-judges")
     min_accuracy = Setting("rag_judge_min_accuracy", parse=parsing.share, default="0.85",
-        help="accuracy that escalate=auto of rag_judges wants of a local judge (default 0.85)",
+        help="accuracy that a local judge needs for escalate=auto of rag_judges (default 0.85)",
         more="how-to/train-a-judge.md#ask-a-model-only-in-doubt")
     trust = Group(TrustSetting)
     embedder_name = Setting("rag_embedder_model", parse=parsing.name,
@@ -230,7 +230,7 @@ class Options(Settings):
             )
         if self.baseline.update and self.shard is not None:
             raise SettingError(
-                "--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them", code="RAG103"
+                "--rag-update-baseline needs a whole run, and --rag-shard runs a part; give one of them", code="RAG103"
             )
 
     @property

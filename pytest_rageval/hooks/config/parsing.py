@@ -1,4 +1,4 @@
-"""Parse the values of options and ini settings. What is heavy is imported on use."""
+"""Parse the values of options and ini settings; heavy modules are imported on use."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def positive(text: str) -> int:
     """Parse a whole number of 1 or more, for argparse."""
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
 
 
 def cases_to_shrink(text: str) -> int:
-    """Parse the number of ``--rag-shrink``, for argparse; a path of tests often follows the option."""
+    """Parse the number of ``--rag-shrink``, for argparse; explain the error if a path of tests follows the option."""
     try:
         return positive(text)
     except argparse.ArgumentTypeError as error:
@@ -65,7 +65,7 @@ def shard(text: str) -> tuple[int, int]:
     number, _, of = text.partition("/")
     if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
         return int(number), int(of)
-    raise argparse.ArgumentTypeError(f"{text!r} is no shard; write I/N, from 1/N to N/N")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a shard; write I/N, from 1/N to N/N")
 
 
 def dollars(text: str) -> float:
@@ -75,7 +75,7 @@ def dollars(text: str) -> float:
     except ValueError:
         amount = -1.0
     if not 0 <= amount < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount of 0 or more US dollars")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of 0 or more US dollars")
     return amount
 
 
@@ -102,7 +102,7 @@ def cluster(value: str, place: Place) -> str:
 
 
 def distinct(value: list[str], place: Place) -> tuple[str, ...]:
-    """Return names; refuse a repeated one."""
+    """Return names; raise `SettingError` for a repeated one."""
     for each in value:
         if value.count(each) > 1:
             raise SettingError(f"{place.name} names {short_repr(each)} twice; name each system once")
@@ -110,15 +110,15 @@ def distinct(value: list[str], place: Place) -> tuple[str, ...]:
 
 
 def one_of(*words: W) -> Callable[[str, Place], W]:
-    """Return a parser of one of these words."""
+    """Return a parser that accepts only these words."""
 
     def parse(value: str, place: Place) -> W:
         word = str(value).strip()
         for each in words:
             if word == each:
                 return each
-        wish = f"{', '.join(words[:-1])} or {words[-1]}"
-        raise SettingError(f"{place.name} is {short_repr(word)}; write {wish}")
+        choices = f"{', '.join(words[:-1])} or {words[-1]}"
+        raise SettingError(f"{place.name} is {short_repr(word)}; write {choices}")
 
     return parse
 
@@ -134,23 +134,23 @@ def count(value: object, place: Place) -> int | None:
 
 
 def passages(value: object, place: Place) -> int:
-    """Return a number of passages: 5 if not set."""
+    """Return a number of passages; 5 if not set."""
     return count(value, place) or 5
 
 
 def trace_chars(value: object, place: Place) -> int:
-    """Return the number of characters that are kept of a text: 20,000 if not set."""
+    """Return the maximum number of characters of a stored text; 20,000 if not set."""
     return count(value, place) or 20_000
 
 
 def path(value: str | None, place: Place) -> Path | None:
     """Return a path; None if not set."""
-    named = str(value or "").strip()
-    return place.folder / named if named else None
+    text = str(value or "").strip()
+    return place.folder / text if text else None
 
 
 def report(value: str | None, place: Place) -> Path | None:
-    """Return the path of a report; refuse an empty one and a directory."""
+    """Return the path of a report; refuse an empty path, a directory and ``-``."""
     if value is None:
         return None
     if not value.strip():
@@ -163,7 +163,7 @@ def report(value: str | None, place: Place) -> Path | None:
 
 
 def page(value: str | None, place: Place) -> Path | None:
-    """Return the path of the HTML page; refuse it without Jinja."""
+    """Return the path of the HTML page; raise an error if Jinja is not installed."""
     target = report(value, place)
     if target is not None:
         from pytest_rageval.report.html.page import check_jinja2
@@ -192,8 +192,8 @@ def results(value: str | None, place: Place) -> Path | None:
     target = path(value, place)
     if target is not None and not target.is_file():
         raise SettingError(
-            f"{place.name} names {short_repr(value)}, and there is no such file; name a results.json, as --rag-json "
-            "writes it",
+            f"{place.name} names {short_repr(value)}, and there is no such file; name a results.json, which "
+            "--rag-json writes",
             code="RAG212",
         )
     return target
@@ -211,14 +211,14 @@ def labels(value: str, place: Place) -> Path | None:
 
 def folder(value: str, place: Place) -> Path:
     """Return a folder, which may not exist yet."""
-    named = place.folder / str(value)
-    if named.exists() and not named.is_dir():
-        raise SettingError(f"{place.name} names the file {short_repr(str(named))}; name a folder")
-    return named
+    target = place.folder / str(value)
+    if target.exists() and not target.is_dir():
+        raise SettingError(f"{place.name} names the file {short_repr(str(target))}; name a folder")
+    return target
 
 
 def alpha(value: str, place: Place) -> float:
-    """Return a share of false alarms."""
+    """Return the accepted chance of a false alarm, as a share."""
     from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 
     return alpha_of(str(value), place.name)
@@ -232,18 +232,18 @@ def share(value: str, place: Place) -> float:
 
 
 def keep(value: str, place: Place) -> KeepLimits:
-    """Return how many runs are kept, and their size."""
+    """Return how many runs the folder keeps, and their total size."""
     from pytest_rageval.report.files.pruning import parse_keep_limits
 
-    kept = parse_keep_limits(str(value))
-    if kept is None:
-        hint = "write how many runs are kept, 1 or more, or all, and perhaps their size, as in 50, 2 GB"
+    limits = parse_keep_limits(str(value))
+    if limits is None:
+        hint = "write how many runs to keep, 1 or more, or all, and optionally their size, such as 50, 2 GB"
         raise SettingError(f"{place.name} is {short_repr(str(value).strip())}; {hint}")
-    return kept
+    return limits
 
 
 def texts_by_language(example: str) -> Callable[[Sequence[str], Place], Mapping[str, tuple[str, ...]]]:
-    """Return a parser of lines ``language: text``; a language may have several texts."""
+    """Return a parser of lines ``language: text``, in which a language may have several texts."""
 
     def parse(value: Sequence[str], place: Place) -> Mapping[str, tuple[str, ...]]:
         from pytest_rageval.hooks.config.models import by_language
@@ -254,7 +254,7 @@ def texts_by_language(example: str) -> Callable[[Sequence[str], Place], Mapping[
 
 
 def text_by_language(value: Sequence[str], place: Place, example: str = "en: I do not know.") -> Mapping[str, str]:
-    """Return language -> text; refuse several texts of a language."""
+    """Parse lines ``language: text`` into language -> text; refuse several texts of one language."""
     texts = texts_by_language(example)(value, place)
     for language, each in texts.items():
         if len(each) > 1:

@@ -7,13 +7,13 @@ import pytest
 __all__ = ["WATCHED", "WITHOUT_TESTS", "is_watched_worker", "is_worker", "runs_tests"]
 
 WATCHED = "rag_watched"
-"""Key in a worker's input; present if the controller shows a status line."""
+"""Key in the input of an xdist worker; present if the controller shows a status line."""
 
 WITHOUT_TESTS = "rag_without_tests"
-"""The attribute of pytest's options that commands set, such as `rageval shrink`, if they only use the cases."""
+"""Attribute of pytest's options; commands that only use the cases, such as `rageval shrink`, set it."""
 
-RUN_NO_TEST = (WITHOUT_TESTS, "rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
-"""Options with which no test runs."""
+NO_TEST_OPTIONS = (WITHOUT_TESTS, "rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
+"""Options that keep pytest from running tests."""
 
 
 def is_watched_worker(config: pytest.Config) -> bool:
@@ -28,4 +28,4 @@ def is_worker(config: pytest.Config) -> bool:
 
 def runs_tests(config: pytest.Config) -> bool:
     """Return whether tests run; options such as ``--setup-plan`` only show what would run."""
-    return not any(getattr(config.option, name, False) for name in RUN_NO_TEST)
+    return not any(getattr(config.option, name, False) for name in NO_TEST_OPTIONS)

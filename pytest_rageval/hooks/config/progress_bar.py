@@ -1,4 +1,4 @@
-"""Show the progress of long work on one line of the terminal."""
+"""Show the progress of long work over passages on one line of the terminal."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["Progress", "in_terminal", "on_stderr", "watched_terminal"]
 
 T = TypeVar("T")
 
-AFTER = 2.0
+DELAY_S = 2.0
 """Seconds before the first line."""
 
-EVERY = 0.2
+INTERVAL_S = 0.2
 """Seconds between updates of the line."""
 
 STRIDE = 64
@@ -29,7 +29,7 @@ STRIDE = 64
 
 
 class Progress:
-    """A `Watch` that shows a line, updated in place and erased at the end, for work longer than `AFTER` seconds.
+    """A `Watch` that shows a line, updated in place and erased at the end, for work longer than `DELAY_S` seconds.
 
     Args:
         show: replaces the line in the terminal; "" erases it.
@@ -39,11 +39,11 @@ class Progress:
         self._show = show
 
     def __call__(self, items: Iterable[T], doing: str, /) -> Iterator[T]:
-        due, is_visible = time.monotonic() + AFTER, False
+        due, is_visible = time.monotonic() + DELAY_S, False
         try:
             for count, item in enumerate(items):
                 if count % STRIDE == 0 and time.monotonic() >= due:
-                    due, is_visible = time.monotonic() + EVERY, True
+                    due, is_visible = time.monotonic() + INTERVAL_S, True
                     self._show(f"rag: {doing} ... {count:,} passages")
                 yield item
         finally:
@@ -54,7 +54,7 @@ class Progress:
 def watched_terminal(config: pytest.Config) -> Any:
     """Return pytest's terminal reporter if a user watches the terminal, else None.
 
-    None in a worker, in CI (by pytest's own variables), on a dumb terminal and with ``-q``.
+    Return None in a worker, in CI (detected by the same variables as in pytest), on a dumb terminal and with ``-q``.
     """
     reporter: Any = config.pluginmanager.getplugin("terminalreporter")
     if reporter is None or is_worker(config) or config.get_verbosity() < 0 or not reporter.isatty:
@@ -82,7 +82,7 @@ def in_terminal(config: pytest.Config) -> Watch:
 
 
 def on_stderr() -> Watch:
-    """Return the progress line on the terminal of a command, or `unwatched` without a terminal."""
+    """Return the progress line on a command's stderr, or `unwatched` without a terminal."""
     if not sys.stderr.isatty():
         return unwatched
 

@@ -1,4 +1,4 @@
-"""Open the recordings that the options name."""
+"""Open the recordings of model calls in the folder that the options name."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["cassettes_of"]
 
 
-def cassettes_of(options: Options, there: tuple[str, ...] | None, writes: Path | None = None) -> Cassettes | None:
+def cassettes_of(options: Options, existing: tuple[str, ...] | None, writes: Path | None = None) -> Cassettes | None:
     """Return the recordings; None without a record mode.
 
     Args:
         options: settings of the command line and the ini.
-        there: names of the cassette files at the session's start; None in the main process.
-        writes: the folder of new recordings; None writes them beside the others.
+        existing: names of the cassette files at the session's start; None in the main process.
+        writes: the folder for new recordings; None writes them next to the existing ones.
     """
     if options.record_mode is None:
         return None
@@ -30,7 +30,7 @@ def cassettes_of(options: Options, there: tuple[str, ...] | None, writes: Path |
     return Cassettes(
         options.cassettes,
         options.record_mode,
-        there,
+        existing,
         root=options.folders[0],  # the rootdir
         stale=options.stale_recordings,
         renews=renews if options.record_cases else None,

@@ -21,30 +21,32 @@ F = TypeVar("F", bound="Fact[Any]")
 
 
 class Place:
-    """Where a value comes from.
+    """Where the text of a setting comes from.
 
     Attributes:
-        name: the option or the ini setting, for messages.
-        folder: the folder that paths are relative to.
+        name: the option or the ini setting, for error messages.
+        folder: the base of relative paths.
     """
 
     __slots__ = ("folder", "name")
 
-    def __init__(self, name: str, folder: Path) -> None:  # a NamedTuple takes 0.2 ms of each start of pytest
+    def __init__(
+        self, name: str, folder: Path
+    ) -> None:  # creating a NamedTuple would slow each start of pytest by 0.2 ms
         self.name = name
         self.folder = folder
 
 
 def _unchanged(value: Any, place: Place) -> Any:
-    """Return what argparse or pytest parsed."""
+    """Return the value that argparse or pytest has parsed."""
     return value
 
 
 class Fact(Generic[T]):
-    """An attribute of `Settings` that a function reads from pytest's configuration.
+    """An attribute of `Settings` whose value a function reads from pytest's configuration.
 
     Args:
-        read: returns the value.
+        read: returns the value for a configuration.
     """
 
     __slots__ = ("attribute", "read")
@@ -68,23 +70,23 @@ class Fact(Generic[T]):
 
 
 class Setting(Fact[T]):
-    """One setting: an option of the command line, a setting of the ini, or both; then the option wins.
+    """One setting: an option of the command line, a setting of the ini, or both. If both are given, the option wins.
 
-    The class `Settings` that declares it has its value as an attribute. ``Options.limit`` is the declaration, and
-    ``options.limit`` the value. ``Options.limit.read(config)`` reads this value alone.
+    A subclass of `Settings` declares it: ``Options.limit`` is the declaration, and ``options.limit`` the value.
+    ``Options.limit.read(config)`` reads only this value.
 
     Args:
         names: the option (``--rag-limit``), the ini name (``rag_top_k``), or both.
-        help: for ``--help`` and the reference.
-        parse: turns the text, or the lines, into the value; raises `SettingError`. Without it, the row has a type.
-        default: of the ini; of the option if there is no ini.
+        help: the description in ``--help`` and in the reference.
+        parse: (text or lines, place) -> the value; raises `SettingError`. A setting without it declares its type.
+        default: the default of the ini setting; for a setting without ini name, of the option.
         kind: pytest's type of the ini value.
-        more: the page of the docs that explains it.
-        decides: its kind in a run's fingerprint if scores depend on its value; `run_fingerprint` adds what several
-            settings decide together.
-        reported: whether results.json lists it.
-        needs: the ini setting without which it has no effect; then results.json leaves it out.
-        argument: further arguments of argparse, such as ``metavar``.
+        more: the page of the docs that explains the setting.
+        decides: the part of a run's fingerprint that contains the value; "" if scores do not depend on it.
+            `run_fingerprint` adds what several settings decide together.
+        reported: whether results.json lists the setting.
+        needs: the ini setting without which this one has no effect, and is left out of results.json.
+        argument: further arguments for argparse, such as ``metavar``.
     """
 
     __slots__ = (
@@ -112,21 +114,21 @@ class Setting(Fact[T]):
 
     @property
     def name(self) -> str:
-        """The name in messages about a run: of the ini, else of the option."""
+        """The name in messages about a run: the ini name, else the option."""
         return self.ini or self.option
 
     @property
     def key(self) -> str:
-        """The name in results.json."""
+        """The key in results.json."""
         return self.ini or self.dest
 
     @property
     def dest(self) -> str:
-        """The attribute of ``config.option``."""
+        """The name of the attribute of ``config.option``."""
         return self.option.removeprefix("--").replace("-", "_")
 
     def add_to(self, parser: pytest.Parser) -> None:
-        """Add the option and the ini setting to pytest's."""
+        """Add the option and the ini setting to pytest's parser."""
         if self.option:
             default = {} if self.ini or self.default is None else {"default": self.default}
             text = self.help.replace("%", "%%")  # argparse formats it
@@ -166,7 +168,7 @@ S = TypeVar("S", bound=Settings)
 
 
 class Group(Fact[S]):
-    """Settings that belong together, as one attribute."""
+    """A group of related settings, as one attribute of `Settings`."""
 
     __slots__ = ("settings",)
 
@@ -176,7 +178,7 @@ class Group(Fact[S]):
 
 
 def declared(settings: type[Settings]) -> Iterator[Setting[Any]]:
-    """Yield the declared settings, with those of groups."""
+    """Yield the declared settings, including those of groups."""
     for fact in _facts(settings):
         if isinstance(fact, Setting):
             yield fact
@@ -189,7 +191,7 @@ def _facts(settings: type[Settings]) -> Iterator[Fact[Any]]:
 
 
 def _ini_value(config: pytest.Config, name: str) -> Any:
-    """Return a setting of the ini; raise `SettingError` if pytest cannot read it."""
+    """Return the value of an ini setting; raise `SettingError` if pytest cannot read it."""
     try:
         return config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:

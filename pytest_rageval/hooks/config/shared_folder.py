@@ -1,4 +1,4 @@
-"""Shared state of a session's processes: a temporary folder and the initial recordings."""
+"""State that the processes of a session share: a temporary folder, and which recordings exist at the start."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ __all__ = [
     "budget_file",
     "common_folder",
     "existing_recordings",
+    "share_with_worker",
     "shared_folder",
-    "tell_worker",
 ]
 
 _FOLDER = pytest.StashKey[Path]()
-"""On the config of the main process: the shared folder, from its first use on."""
+"""On the config of the main process: the shared folder, available from its first use on."""
 
 OWN_RECORDINGS = pytest.StashKey[Path]()
-"""On the config of `rageval play`: the folder of its own recordings; the project's are only read."""
+"""On the config of `rageval play`: the folder for new recordings; the project's recordings are only read."""
 
 RECORDINGS = pytest.StashKey[tuple[str, ...]]()
-"""On the config of the main process: the recordings when the first worker started, or the resumed run."""
+"""On the config of the main process: names of the recordings at the start of the first worker or resumed run."""
 
 
 def shared_folder(config: pytest.Config) -> Path | None:
     """Return the folder that workers share until the last one ends; it may not exist yet.
 
-    None in a session of one process, and with workers on several machines.
+    Return None in a session of one process, and if workers run on several machines.
     """
     path: str | None = getattr(config, "workerinput", {}).get("rag_shared")
     return None if path is None else Path(path)
@@ -54,23 +54,23 @@ def budget_file(config: pytest.Config) -> Path | None:
 
 
 def existing_recordings(config: pytest.Config) -> tuple[str, ...] | None:
-    """Return the names of the recordings at the session's start; None if this process finds them itself."""
+    """Return the names of the recordings at the session's start; None if this process lists them itself."""
     names: list[str] | None = getattr(config, "workerinput", {}).get("rag_recordings")
     return config.stash.get(RECORDINGS, None) if names is None else tuple(names)
 
 
-def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bool) -> None:
+def share_with_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bool) -> None:
     """Add the recordings and the shared folder to a worker's input; ``alone`` workers share no folder."""
     from pytest_rageval.hooks.config.options import Options
 
     try:
         options = Options(config)
     except RagEvalError:
-        return  # the worker raises the same error, and reports it
+        return  # the worker raises and reports the same error
     if options.record_mode is not None:
         from pytest_rageval.llm.recordings.cassettes import recording_files
 
-        if RECORDINGS not in config.stash:  # the replacement of a crashed worker starts later than the session
+        if RECORDINGS not in config.stash:  # set once: a worker that replaces a crashed one gets the same names
             config.stash[RECORDINGS] = recording_files(options.cassettes)
         names = config.stash[RECORDINGS]
         workerinput["rag_recordings"] = list(names)
@@ -79,7 +79,7 @@ def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bo
 
 
 def _folder(config: pytest.Config) -> Path:
-    """Return the shared folder of the main process, which removes it at the end."""
+    """Return the shared folder in the main process, which removes the folder at the end."""
     if _FOLDER not in config.stash:
         import shutil
         import tempfile

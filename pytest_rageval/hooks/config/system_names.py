@@ -21,7 +21,7 @@ SYSTEMS = "rag_systems"
 EXAMPLE = "'mini: llm@openai/gpt-4o-mini'"
 
 LABELS = (WORKFLOW, MODEL)
-"""The options of a user's own system. They are labels only: the facets of its outcomes."""
+"""The options of a user's own system; they only label its outcomes, as facets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class SystemName:
     Attributes:
         name: the name in reports: an alias, or the text as written.
         system: a registered name, or ``module:attribute``.
-        model: the litellm name of its own model; "" for the session's.
-        options: its options.
+        model: the litellm name of its own model; "" if it uses the session's model.
+        options: option -> value.
     """
 
     name: str
@@ -41,13 +41,13 @@ class SystemName:
     options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __str__(self) -> str:
-        """Return it as in the ini, without the alias."""
+        """Return the system as written in the ini, without the alias."""
         head = f"{self.system}@{self.model}" if self.model else self.system
         return "; ".join([head, *(f"{key}={value}" for key, value in self.options.items())])
 
     @property
     def is_own(self) -> bool:
-        """Whether it is a user's ``module:attribute``."""
+        """Whether the system is a user's ``module:attribute``."""
         return ":" in self.system and self.system.partition(":")[0] not in FAMILIES
 
 
@@ -91,14 +91,14 @@ def check_names(systems: Iterable[SystemName], registered: Registry[SystemFactor
 def named_system(
     text: str, where: str, systems: Mapping[str, SystemName], registered: Registry[SystemFactory]
 ) -> SystemName:
-    """Return the system that an option names: an alias, a registered name or ``module:attribute``, or NAME@MODEL.
+    """Return the system that an option names: an alias, a registered name, ``module:attribute`` or NAME@MODEL.
 
     Raises:
         SettingError: the name ends with ``@``, or the system takes no model.
     """
     if text in systems:
         return systems[text]
-    if text in list(registered):  # a name may hold an @
+    if text in list(registered):  # a registered name may contain an @
         return SystemName(text, text)
     named = SystemName(text, *_split(text, where))
     _check(named, where, registered)
@@ -106,7 +106,7 @@ def named_system(
 
 
 def model_of(text: str, systems: Mapping[str, SystemName]) -> str:
-    """Return the model of its own that a system names; "" if it has none."""
+    """Return the model that a system's name or alias sets; "" if it sets none."""
     return systems[text].model if text in systems else text.partition("@")[2].strip()
 
 
@@ -118,7 +118,7 @@ def _check(named: SystemName, where: str, registered: Registry[SystemFactory]) -
         raise SettingError(f"{where}: extractive asks no model; remove @{named.model}")
     factory = registered.get(named.system) if named.options and named.system in registered else None
     if isinstance(factory, Workflow) and factory.read is not no_options:
-        return  # it reads its options itself
+        return  # the workflow checks its options itself
     for option in named.options:
         if named.is_own and option in LABELS:
             continue
@@ -127,7 +127,7 @@ def _check(named: SystemName, where: str, registered: Registry[SystemFactory]) -
 
 
 def _split(text: str, where: str) -> tuple[str, str]:
-    """Return the system and the model of ``NAME@MODEL``: the first @ separates them, a model's name may have more."""
+    """Return the system and the model of ``NAME@MODEL``, split at the first @; a model's name may contain more."""
     system, at, model = (part.strip() for part in text.partition("@"))
     if not system or (at and not model):
         raise SettingError(f"{where} names the system {short_repr(text)}; write NAME or NAME@MODEL")

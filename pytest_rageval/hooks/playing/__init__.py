@@ -1,1 +1,1 @@
-"""A project that waits for questions instead of running tests: `project.PlayProject`, for `rageval play`."""
+"""Load a project that answers questions instead of running tests, for `rageval play`; see `PlayProject`."""

@@ -1,4 +1,4 @@
-"""The cases of a project that a page offers: found by words, by facets and by id."""
+"""List the cases of a project, and find them by words, facets and id."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pytest_rageval.errors import UnknownNameError
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.testbed import Entry
 
-__all__ = ["CaseList", "FoundCase"]
+__all__ = ["CaseList", "ListedCase"]
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCase:
-    """A case in a list.
+class ListedCase:
+    """A case as a list shows it.
 
     Attributes:
-        nodeid: the node id of its test.
-        id: its id.
-        question: its question.
-        facets: its facets.
+        nodeid: the node id of the case's test.
+        id: the case's id.
+        question: the case's question.
+        facets: facet -> value.
     """
 
     nodeid: str
@@ -33,10 +33,10 @@ class FoundCase:
 
 
 class CaseList:
-    """The cases of the tests of a session, one for each setting: of several systems, the first stands for all.
+    """The cases of a session's tests. If several systems answer a case, it is listed once, for the first system.
 
     Args:
-        entries: the node id and the case of each test, in order of collection.
+        entries: (node id, case) of each test, in order of collection.
     """
 
     def __init__(self, entries: Iterable[tuple[str, Entry]]) -> None:
@@ -45,9 +45,9 @@ class CaseList:
         self._texts: dict[str, str] = {}
         first: dict[tuple[object, str, str], str] = {}
         for nodeid, entry in entries:
-            place = (entry.testbed, entry.param_id.partition("-system=")[0], entry.case.facets.get("repeat", ""))
-            self._by_id.setdefault(nodeid, first.setdefault(place, nodeid))
-            if first[place] != nodeid:
+            key = (entry.testbed, entry.param_id.partition("-system=")[0], entry.case.facets.get("repeat", ""))
+            self._by_id.setdefault(nodeid, first.setdefault(key, nodeid))
+            if first[key] != nodeid:
                 continue
             self._entries[nodeid] = entry
             self._by_id.setdefault(entry.case.id, nodeid)
@@ -57,7 +57,7 @@ class CaseList:
         return len(self._entries)
 
     def entry(self, name: str) -> tuple[str, Entry]:
-        """Return the node id and the case of a node id or an id.
+        """Return (node id, case) for a node id or a case id.
 
         Raises:
             UnknownNameError: there is no such case.
@@ -69,17 +69,17 @@ class CaseList:
 
     def find(
         self, words: str, facets: Mapping[str, str], most: int, among: Collection[str] | None = None
-    ) -> tuple[list[FoundCase], int]:
-        """Return the first cases that contain all words in their question or node id, and the number of all.
+    ) -> tuple[list[ListedCase], int]:
+        """Return the first cases whose question or node id contains all words, and the number of all such cases.
 
         Args:
-            words: separated by spaces; upper and lower case are the same.
+            words: words separated by spaces; case does not matter.
             facets: facet -> the value that a case must have.
-            most: the largest number of cases to return.
-            among: node ids; None for all cases.
+            most: the maximum number of cases to return.
+            among: node ids of the cases to search; None searches all.
         """
         matches = list(self._matches(words.casefold().split(), facets, among))
-        return [self._shown(nodeid) for nodeid in islice(matches, most)], len(matches)
+        return [self._listed(nodeid) for nodeid in islice(matches, most)], len(matches)
 
     def _matches(
         self, words: Collection[str], facets: Mapping[str, str], among: Collection[str] | None
@@ -87,10 +87,10 @@ class CaseList:
         for nodeid, text in self._texts.items():
             if among is not None and nodeid not in among:
                 continue
-            own = self._entries[nodeid].case.facets
-            if all(word in text for word in words) and all(own.get(name) == each for name, each in facets.items()):
+            values = self._entries[nodeid].case.facets
+            if all(word in text for word in words) and all(values.get(name) == each for name, each in facets.items()):
                 yield nodeid
 
-    def _shown(self, nodeid: str) -> FoundCase:
+    def _listed(self, nodeid: str) -> ListedCase:
         case = self._entries[nodeid].case
-        return FoundCase(nodeid, case.id, case.instance.question, case.facets)
+        return ListedCase(nodeid, case.id, case.instance.question, case.facets)

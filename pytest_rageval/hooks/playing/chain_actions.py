@@ -1,4 +1,4 @@
-"""Run single actions of a chain for a page, on given outputs and with values that are not saved yet."""
+"""Run one action of a chain for the page, with the outputs of earlier actions and unsaved edits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.hooks.chain_parts import ChainProject, chain_project
+from pytest_rageval.hooks.chain_project import ChainProject, chain_project
 from pytest_rageval.hooks.chain_runs import ChainResult, previews_of, run_actions
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.run.cancellation import wait_for
@@ -28,14 +28,14 @@ __all__ = ["ActionOrder", "ChainText", "chain_text", "run_action"]
 
 @dataclass(frozen=True, slots=True)
 class ActionOrder:
-    """What to run of a chain.
+    """An action of a chain to run.
 
     Attributes:
         chain: a file, a shipped chain or an alias of ``rag_systems``.
-        name: the action.
-        outputs: the outputs of earlier actions, as ``rageval chain run --with`` reads them.
-        edits: new values, which the file does not have.
-        prompts_only: whether nothing runs, and only what the action is given is filled in.
+        name: the name of the action.
+        outputs: the outputs of earlier actions, in the form of ``rageval chain run --with``.
+        edits: changes that are not saved in the file.
+        prompts_only: whether to run nothing, and only show the input of the action.
     """
 
     chain: str
@@ -47,12 +47,12 @@ class ActionOrder:
 
 @dataclass(frozen=True, slots=True)
 class ChainText:
-    """A chain with its file.
+    """An edited chain, and the text of its file.
 
     Attributes:
-        path: the file.
-        raw: its bytes, with the edits.
-        chain: the chain.
+        path: the chain's file.
+        raw: the bytes of the file with the edits.
+        chain: the edited chain.
         model: the litellm name of the model that it asks; "" if it asks none.
     """
 
@@ -63,7 +63,7 @@ class ChainText:
 
 
 def chain_text(collected: Collected, loop: LoopThread, chain: str, edits: Sequence[ChainEdit]) -> ChainText:
-    """Return a chain with edits, checked against the project.
+    """Return a chain with edits, after checking it against the project.
 
     Raises:
         RagEvalError: the chain cannot run.
@@ -81,38 +81,47 @@ def run_action(
     stop: threading.Event,
     watch: Callable[[Event], object],
 ) -> ChainResult:
-    """Run one action for a case, or fill in what it is given.
+    """Run one action for a case, or preview its input.
+
+    Args:
+        collected: the project's settings and models.
+        loop: the event loop of all calls.
+        order: the action.
+        case: the case or typed question.
+        stop: set it to cancel the action.
+        watch: called with each step that ends, on the system's thread.
 
     Raises:
-        RagEvalError: the chain or the outputs are invalid. An error of the run itself is in the result.
+        RagEvalError: the chain or the outputs are invalid. An error during the run is in the result instead.
     """
     project = chain_project(collected, order.chain, loop, partial(_with_edits, order.edits))
     try:
-        whole = project.options.chain
-        action = action_named(whole, order.name, "name")
-        chain = chain_until(whole, action)
+        full_chain = project.options.chain
+        action = action_named(full_chain, order.name, "name")
+        chain = chain_until(full_chain, action)
         if order.prompts_only:
-            return _shown(project, chain, case, order.outputs)
-        stored = outputs_of(order.outputs, "outputs", whole, action)
+            return _preview(project, chain, case, order.outputs)
+        stored = outputs_of(order.outputs, "outputs", full_chain, action)
         outputs = {each.name: stored.get(each.name, Output()) for each in chain.actions[:-1]}
         token = WATCHER.set(watch)
         try:
             result = ChainResult(chain, project.model, case)
-            ran = run_actions(project, result, outputs, lambda running: wait_for(running, stop, 0.0))
+            result = run_actions(project, result, outputs, lambda running: wait_for(running, stop, 0.0))
         finally:
             WATCHER.reset(token)
-        collected.models.outside.add(ran.calls)
-        return ran
+        collected.models.outside.add(result.calls)
+        return result
     finally:
         project.end_sandbox()
 
 
-def _shown(project: ChainProject, chain: Chain, case: Case, values: Mapping[str, object]) -> ChainResult:
-    """Return what the last action of a chain is given; outputs that are missing are shown as placeholders."""
+def _preview(project: ChainProject, chain: Chain, case: Case, values: Mapping[str, object]) -> ChainResult:
+    """Return the input of the last action of a chain, with placeholders for missing outputs."""
     last = chain.actions[-1]
-    earlier = [each.name for each in chain.actions[:-1]]
-    known = outputs_of(values, "outputs", chain, last, complete=False)
-    previews = tuple(previews_of(project, chain, case, {name: known[name] for name in earlier if name in known}))
+    names = [each.name for each in chain.actions[:-1]]
+    outputs = outputs_of(values, "outputs", chain, last, complete=False)
+    known = {name: outputs[name] for name in names if name in outputs}
+    previews = tuple(previews_of(project, chain, case, known))
     return ChainResult(chain, project.model, case, previews[-1:])
 
 

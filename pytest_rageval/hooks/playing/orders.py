@@ -1,4 +1,4 @@
-"""What `rageval play` opens, and what its page asks."""
+"""The arguments of `rageval play`, and the questions of its page."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["AskOrder", "PlayOrder", "chain_system"]
 
 @dataclass(frozen=True, slots=True)
 class PlayOrder:
-    """What to open.
+    """The project parts that `rageval play` opens.
 
     Attributes:
-        chain: a chain's file, a shipped chain or an alias of ``rag_systems``; None for none.
-        systems: names of systems, as in ``--rag-system``; () for those of the project.
-        dataset: ``format:path``, whose records are the cases; None for the cases of the project's tests.
+        chain: a chain's file, a shipped chain or an alias of ``rag_systems``; None for no chain.
+        systems: names of systems, in the form of ``--rag-system``; () for those of the project.
+        dataset: ``format:path`` of the dataset whose records are the cases; None for the cases of the project's tests.
     """
 
     chain: str | None = None
@@ -28,18 +28,18 @@ class PlayOrder:
 
     @property
     def all_systems(self) -> tuple[str, ...]:
-        """The names of the systems, with that of the chain first."""
+        """The names of the systems; that of the chain is the first one."""
         chains = () if self.chain is None else (chain_system(self.chain),)
         return (*chains, *self.systems)
 
     def options(self) -> Iterator[str]:
-        """Yield pytest's options."""
+        """Yield the options for pytest that select the systems."""
         for system in self.all_systems:
             yield from ("--rag-system", system)
 
     @property
     def located_dataset(self) -> str | None:
-        """The dataset with its path made absolute, if it exists relative to the current folder."""
+        """The dataset, with an absolute path if the file exists relative to the current folder."""
         if self.dataset is None:
             return None
         name, colon, text = self.dataset.partition(":")
@@ -53,9 +53,9 @@ class AskOrder:
     Attributes:
         system: the name of the system; "" for the project's first.
         question: the question; None for that of the case.
-        case: the node id of a case, or its id; None for a question that is no case.
-        passages: what the system is given; None leaves that to the case, or to the system's own search.
-        history: earlier turns; None for those of the case.
+        case: the id of a case, or its node id; None for a typed question.
+        passages: the passages to supply; None for those of the case, or for the system's own search.
+        history: the earlier turns; None for those of the case.
     """
 
     system: str = ""
@@ -66,6 +66,6 @@ class AskOrder:
 
 
 def chain_system(chain: str) -> str:
-    """Return the name of a chain's system: an alias as it is, a file or a shipped chain behind ``chain:``."""
+    """Return the system name of a chain: ``chain:`` plus the file or shipped chain, or the alias unchanged."""
     is_file = chain.partition("@")[0].endswith(".toml") or chain.partition("@")[0] in shipped_chains()
     return f"chain:{chain}" if is_file else chain

@@ -1,4 +1,4 @@
-"""The collected project of the page: its cases, its systems, and the case that an order asks."""
+"""The collected project of the page: its cases and systems, and the case that an order asks about."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.collect.keys import ASKS, COLLECTED, ENTRY
+from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, REQUEST_ENTRIES
 from pytest_rageval.hooks.collect.responders import named_responder
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.collect.testbed import Entry, Responder
@@ -25,19 +25,19 @@ from pytest_rageval.text.language import detect_language
 __all__ = ["TYPED", "PlaySession"]
 
 TYPED = "question"
-"""The id of a question that is no case, as in `rageval chain run`."""
+"""The id of a typed question, like in `rageval chain run`."""
 
 
 class PlaySession:
-    """A collected session.
+    """A pytest session that has collected its tests.
 
     Args:
-        session: pytest's.
+        session: pytest's session.
 
     Attributes:
-        collected: its settings, models and corpus.
-        base: the test whose fixtures hold for a typed question.
-        cases: its cases.
+        collected: the settings, models and corpus of the project.
+        base: the test whose fixtures apply to a typed question.
+        cases: the cases of the project.
     """
 
     def __init__(self, session: pytest.Session) -> None:
@@ -46,7 +46,7 @@ class PlaySession:
         self.base = session.items[0]
         self.cases = CaseList((item.nodeid, item.stash[ENTRY]) for item in session.items if ENTRY in item.stash)
         self._items: Mapping[str, pytest.Item] = {item.nodeid: item for item in session.items}
-        self._responders = {entry.responder.name: entry.responder for entry in self.base.stash[ASKS]}
+        self._responders = {entry.responder.name: entry.responder for entry in self.base.stash[REQUEST_ENTRIES]}
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class PlaySession:
 
     @property
     def files(self) -> SavedFiles:
-        """Where saved cases go."""
+        """The files that saved cases are written to."""
         return SavedFiles(self.collected, self.base)
 
     def case(self, name: str) -> tuple[str, Case]:
@@ -78,29 +78,30 @@ class PlaySession:
         name = self.cases.entry(case)[1].source.name
         return name[len(PREFIX) :] if name.startswith(PREFIX) else ""
 
-    def asked(self, order: AskOrder) -> tuple[pytest.Item, Entry, Case, tuple[Metric, ...]]:
-        """Return the test whose fixtures apply, the system, the case and the metrics of an order.
+    def resolve(self, order: AskOrder) -> tuple[pytest.Item, Entry, Case, tuple[Metric, ...]]:
+        """Return what an order uses: the test whose fixtures apply, the entry with the system, the case, the metrics.
 
         Raises:
             RagEvalError: the case or the system is unknown, or the case has recorded answers.
         """
         responder = self._responder(order.system)
         if order.case is None:
-            item, entry, metrics = self.base, self.base.stash[ASKS][0], tuple[Metric, ...]()
-            case = self._typed(order)
+            item, entry, metrics = self.base, self.base.stash[REQUEST_ENTRIES][0], tuple[Metric, ...]()
+            case = self._typed_case(order)
         else:
             nodeid, entry = self.cases.entry(order.case)
             item = self._items[nodeid]
             if entry.testbed.recorded is not None:
-                raise SettingError(f"{nodeid}: its answers are recorded, and no system answers anything else")
-            case, metrics = _changed(self.collected.session_case(entry), order), tuple(entry.testbed.metrics.values())
+                raise SettingError(f"{nodeid}: its answers are recorded, so no system can be asked")
+            case = _with_changes(self.collected.session_case(entry), order)
+            metrics = tuple(entry.testbed.metrics.values())
         if case.facets.get("system") != responder.name:
             labels = {**dict(responder.facets), **workflow_and_model(case.instance.facets)}
             case = case.with_facets(system=responder.name, **labels)
         return item, replace(entry, responder=responder, case=case), case, metrics
 
-    def _typed(self, order: AskOrder) -> Case:
-        """Return a typed question as a testbed without settings makes it: it is asked alike once it is saved."""
+    def _typed_case(self, order: AskOrder) -> Case:
+        """Return the case of a typed question: the same case that a testbed without settings makes of it once saved."""
         question = order.question or ""
         if not question.strip():
             raise SettingError("the question is empty; write one")
@@ -110,7 +111,7 @@ class PlaySession:
         return replace(self.collected.reworded(case), supplied=order.passages)
 
     def _responder(self, name: str) -> Responder:
-        """Return a system by name; one that the tests do not use is read from its name, as ``--rag-system`` does."""
+        """Return a system by name; create it like ``--rag-system`` if the tests do not use it."""
         if not name:
             return next(iter(self._responders.values()))
         if name not in self._responders:
@@ -121,7 +122,8 @@ class PlaySession:
         return self._responders[name]
 
 
-def _changed(case: Case, order: AskOrder) -> Case:
+def _with_changes(case: Case, order: AskOrder) -> Case:
+    """Return a case with the question, history and passages that an order sets."""
     if order.question is not None and order.question != case.instance.question:
         case = replace(case, instance=replace(case.instance, question=order.question))
     if order.history is not None:

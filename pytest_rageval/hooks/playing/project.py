@@ -1,4 +1,4 @@
-"""A project that answers questions: its cases and systems as pytest has them before the first test."""
+"""A project that answers questions, with the cases and systems that pytest collects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_rageval.hooks.chain_runs import ChainResult
 from pytest_rageval.hooks.collect.keys import COLLECTED
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.config.fixture_overrides import set_up_for
-from pytest_rageval.hooks.playing.case_list import FoundCase
+from pytest_rageval.hooks.playing.case_list import ListedCase
 from pytest_rageval.hooks.playing.chain_actions import ActionOrder, ChainText, chain_text, run_action
 from pytest_rageval.hooks.playing.orders import AskOrder, PlayOrder
 from pytest_rageval.hooks.playing.play_session import PlaySession
@@ -42,10 +42,10 @@ READING = "the project is still being read; wait a moment"
 class PlayProject:
     """The project of the current folder. Its methods may be called from any thread.
 
-    Asking waits in line: the systems are asked one after the other.
+    Orders are executed one after the other.
 
     Args:
-        order: what to open.
+        order: the chain, systems and dataset to open.
     """
 
     def __init__(self, order: PlayOrder) -> None:
@@ -54,21 +54,21 @@ class PlayProject:
         self._session: PlaySession | None = None
 
     def start(self) -> None:
-        """Start reading the project."""
+        """Start collecting the project in a thread."""
         self._pytest.start()
 
     def close(self) -> None:
-        """End the session, with its systems and models."""
+        """End the session, and close its systems and models."""
         self._pytest.close()
 
     @property
     def ready(self) -> bool:
-        """Whether the project is read."""
+        """Whether the project is collected."""
         return self._pytest.ready
 
     @property
     def problem(self) -> str:
-        """Why the project cannot be used; "" if it can, or is still read."""
+        """Why the project cannot be used; "" if it can, or while it is collected."""
         return self._pytest.problem
 
     @property
@@ -95,24 +95,24 @@ class PlayProject:
 
     @property
     def budget(self) -> tuple[float, float | None] | None:
-        """The budget in US dollars and what is left of it; None without a budget."""
+        """(limit, rest) of the budget in US dollars; None without a budget."""
         budget = None if self._session is None else self._session.collected.models.budget
         return None if budget is None else (budget.limit_usd, budget.left_usd)
 
     @property
     def spent(self) -> Calls:
-        """The model calls of all questions, searches and actions since the project was read."""
+        """The model calls of all questions, searches and actions so far."""
         return Calls() if self._session is None else self._session.collected.models.outside.calls
 
     @property
     def files(self) -> SavedFiles | None:
-        """Where saved cases go; None while the project is read."""
+        """The files that saved cases are written to; None while the project is collected."""
         return None if self._session is None else self._session.files
 
     def find_cases(
         self, words: str, facets: Mapping[str, str], most: int, among: Collection[str] | None = None
-    ) -> tuple[list[FoundCase], int]:
-        """Return the first cases that match, and the number of all; see `CaseList.find`."""
+    ) -> tuple[list[ListedCase], int]:
+        """Return the first cases that match, and the number of all matches; see `CaseList.find`."""
         return ([], 0) if self._session is None else self._session.cases.find(words, facets, most, among)
 
     def case(self, name: str) -> tuple[str, Case]:
@@ -128,12 +128,12 @@ class PlayProject:
         return self._read().dataset_of(case)
 
     def asked_case(self, order: AskOrder) -> Case:
-        """Return the case of an order, as it will be asked."""
-        return self._read().asked(order)[2]
+        """Return the case of an order, with the changes that the order makes."""
+        return self._read().resolve(order)[2]
 
     def estimate(self, order: AskOrder) -> Future[list[Estimate]]:
-        """Estimate what an order costs, as ``--rag-dry-run`` does; nothing is asked."""
-        item, entry, case, metrics = self._read().asked(order)
+        """Estimate the cost of an order, like ``--rag-dry-run``; no model is called."""
+        item, entry, case, metrics = self._read().resolve(order)
         task = Task(item.nodeid, entry.testbed.nodeid, entry.responder.name, case, metrics)
 
         def job(session: pytest.Session) -> list[Estimate]:
@@ -143,27 +143,32 @@ class PlayProject:
         return self._pytest.do(job)
 
     def ask(self, order: AskOrder, stop: threading.Event, watch: Callable[[Event], object]) -> Future[LiveAnswer]:
-        """Ask a system; the answer comes when the orders before it have theirs.
+        """Ask a system; earlier orders are answered first.
 
         Args:
-            order: what to ask.
-            stop: set it to stop waiting.
+            order: the question or case, and the system.
+            stop: set it to stop waiting for the answer.
             watch: called with each step that ends, on the system's thread.
 
         Raises:
             RagEvalError: the case or the system is unknown, or the case has recorded answers.
         """
-        own = self._read()
-        item, entry, case, metrics = own.asked(order)
+        play_session = self._read()
+        item, entry, case, metrics = play_session.resolve(order)
 
         def job(session: pytest.Session) -> LiveAnswer:
-            with set_up_for(item, own.base) as request:
+            with set_up_for(item, play_session.base) as request:
                 return answering_of(session).live.ask(request, entry, case, metrics, stop, watch)
 
         return self._pytest.do(job)
 
     def search(self, query: str, k: int) -> Future[Ranking]:
-        """Search the passages of the project's retriever; raise `SettingError` while the project is read."""
+        """Search with the project's retriever; raise `SettingError` while the project is collected.
+
+        Args:
+            query: the text to search for.
+            k: number of passages to return.
+        """
         base = self._read().base
 
         def job(session: pytest.Session) -> Ranking:
@@ -173,18 +178,18 @@ class PlayProject:
         return self._pytest.do(job)
 
     def chain(self, chain: str, edits: Sequence[ChainEdit]) -> Future[ChainText]:
-        """Read a chain, with edits that its file does not have, and check it against the project."""
+        """Read a chain with unsaved edits, and check it against the project."""
         return self._pytest.do(lambda session: chain_text(*_session_parts(session), chain, edits))
 
     def act(
         self, order: ActionOrder, asked: AskOrder, stop: threading.Event, watch: Callable[[Event], object]
     ) -> Future[ChainResult]:
-        """Run one action of a chain for a question or a case, or show what it is given.
+        """Run one action of a chain for a question or a case, or preview its input; see `run_action`.
 
         Raises:
-            RagEvalError: the case is unknown, or the project is still read.
+            RagEvalError: the case is unknown, or the project is still being collected.
         """
-        case = self._read().asked(asked)[2]
+        case = self._read().resolve(asked)[2]
 
         def job(session: pytest.Session) -> ChainResult:
             collected, loop = _session_parts(session)
@@ -193,24 +198,24 @@ class PlayProject:
         return self._pytest.do(job)
 
     def shrink(self, case: str, stop: threading.Event) -> Future[ShrinkResult | str]:
-        """Search the smallest context with which a case misses, with the system of its test, as `rageval shrink` does.
+        """Search the smallest context with which a case is missed, like `rageval shrink`, with the system of its test.
 
         Args:
-            case: its name.
-            stop: set it to end the search with what it has.
+            case: the case's id or node id.
+            stop: set it to end the search; the result is then the smallest context so far.
 
         Raises:
             UnknownNameError: there is no such case.
         """
-        own = self._read()
-        item = own.item(case)
-        return self._pytest.do(lambda _: shrink(item, own.base, stop=stop))
+        play_session = self._read()
+        item = play_session.item(case)
+        return self._pytest.do(lambda _: shrink(item, play_session.base, stop=stop))
 
     def _begin(self, session: pytest.Session) -> None:
         self._session = PlaySession(session)
 
     def _read(self) -> PlaySession:
-        """Return the session; raise `SettingError` while the project is read, and if it cannot be."""
+        """Return the session; raise `SettingError` if the project is not collected yet, or cannot be."""
         if self._session is None:
             raise SettingError(self.problem or READING)
         return self._session

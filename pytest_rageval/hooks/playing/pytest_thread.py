@@ -14,8 +14,8 @@ from typing import TypeVar
 import pytest
 
 from pytest_rageval.errors import RagEvalError, SettingError
-from pytest_rageval.hooks.collect.asking_tests import find_asking
-from pytest_rageval.hooks.collect.keys import ASKS, ENTRY, RUN_FOLDER
+from pytest_rageval.hooks.collect.asking_tests import add_request_entries
+from pytest_rageval.hooks.collect.keys import ENTRY, REQUEST_ENTRIES, RUN_FOLDER
 from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.collect.usage_errors import REFUSED
 from pytest_rageval.hooks.config.process import WITHOUT_TESTS
@@ -127,8 +127,8 @@ class _JobLoop:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run jobs until the page is closed."""
         try:
-            if ASKS not in session.items[0].stash:
-                find_asking(collected_of(session.config), session.items[:1])
+            if REQUEST_ENTRIES not in session.items[0].stash:
+                add_request_entries(collected_of(session.config), session.items[:1])
             self._begin(session)
         except RagEvalError as error:
             self.problem = str(error)

@@ -1,4 +1,4 @@
-"""Where the cases of a page are saved: the project's datasets, its testbeds, its recordings."""
+"""The files of a project that change when the page saves a case: datasets, suites, recordings."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ NEW = "cases/play.jsonl"
 """The file of saved cases in a project without a JSON Lines dataset."""
 
 PREFIX = "jsonl:"
-"""The format of the files that can be appended to."""
+"""The start of a source's name for the format that cases can be appended to."""
 
 
 class SavedFiles:
-    """The files of a project that concern a saved case.
+    """The files of a project that change when a case is saved.
 
     Args:
-        collected: the project's session.
+        collected: the project's settings and cases.
         base: a test of the project.
     """
 
     def __init__(self, collected: Collected, base: pytest.Item) -> None:
         self._collected = collected
         self.rootdir: Path = collected.rootdir
-        """The folder of the project."""
+        """The root folder of the project."""
         self.tests = base.path.parent
         """The folder of the tests, which pytest collects."""
 
@@ -46,13 +46,13 @@ class SavedFiles:
         return list(dict.fromkeys(entry.testbed.nodeid.partition("::")[0] for entry in entries))
 
     def missing_evidence(self, instance: Instance) -> list[str]:
-        """Return why evidence of a record is not in the corpus of the ini; [] if all of it is."""
+        """Return a sentence for each piece of a record's evidence that the ini's corpus does not contain."""
         if not self._collected.options.corpus:
             return ["the ini has no rag_corpus that could hold the quote; save the whole passage instead"]
         return self._collected.corpus.missing_evidence(instance)
 
     def keep_recordings(self, keys: Collection[str]) -> list[str]:
-        """Copy recordings of the page to the project's cassettes; return the names of the files that changed."""
+        """Copy the page's recordings with these keys to the project's cassettes; return the names of changed files."""
         cassettes = self._collected.models.cassettes
         if cassettes is None or cassettes.writes == cassettes.folder:
             return []

@@ -1,4 +1,4 @@
-"""The module that pytest collects for a page: the records of a dataset as tests, or one test that only asks."""
+"""Create the tests of a page without a test file: one for each record, or one for typed questions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pytest_rageval.hooks.collect.suites import SuiteModule
 __all__ = ["StandIn", "stand_in_items"]
 
 NAME = "play.rag.toml"
-"""The name of the module in the folder of the tests; no file has it."""
+"""The name of the module in the folder of the tests; there is no such file."""
 
 
 class StandIn(SuiteModule):
     """A suite without a file, in the folder whose conftests apply.
 
     Attributes:
-        dataset: the dataset of its cases; None for one test that only asks.
+        dataset: the dataset whose records become tests; None for a single test for typed questions.
     """
 
     dataset: str | None = None
@@ -44,7 +44,7 @@ def _play(rag: object) -> None:
 
 
 def stand_in_items(session: pytest.Session, dataset: str | None) -> list[pytest.Item]:
-    """Return the tests of a stand-in in the folder of the project's tests, for the conftests that apply there."""
+    """Return the tests of a `StandIn` in the folder of the project's tests, whose conftests then apply to them."""
     folder = _folder(session.config)
     module = StandIn.from_parent(_directory(session, folder), path=folder / NAME)
     module.dataset = dataset
@@ -59,9 +59,9 @@ def _folder(config: pytest.Config) -> Path:
 
 
 def _directory(session: pytest.Session, folder: Path) -> pytest.Collector:
-    """Return the node of a folder, below those of the folders around it.
+    """Return pytest's node of a folder, below the nodes of its parent folders.
 
-    Each folder is collected, without its files: from then on pytest applies the fixtures of its conftest.
+    Each folder is collected without its files, which makes pytest apply the fixtures of its conftest.
     """
     node: pytest.Collector = session
     rootdir = session.config.rootpath

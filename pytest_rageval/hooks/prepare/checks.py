@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
 from pytest_rageval.errors import MissingDependencyError, SettingError, UnknownNameError, short_repr
-from pytest_rageval.hooks.collect.metrics_and_gates import has_facet, lacks_answers, no_such_cluster, refuse_unsliced
+from pytest_rageval.hooks.collect.metrics_and_gates import (
+    has_facet,
+    may_lack_answers,
+    no_such_cluster,
+    refuse_stable_of_originals,
+)
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.collect.workflows import check_workflows
-from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
+from pytest_rageval.hooks.config.baseline import load_baseline, refuse_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.embedded_model import check_embedded
 from pytest_rageval.hooks.prepare.judge_trust import required_trust
@@ -28,10 +33,10 @@ def check_session(collected: Collected) -> None:
     """
     options = collected.options
     _check_traces(options)
-    collected.baseline = check_baseline(options.baseline)
+    collected.baseline = load_baseline(options.baseline)
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     _check_cluster(collected)
-    asked = (*collected.entries, *collected.asking)
+    asked = (*collected.entries, *collected.request_entries)
     systems = (entry.responder.kind for entry in asked if entry.responder.named)
     collected.named.load(systems, collected.catalog.systems, options.named_systems)
     check_embedded(collected)
@@ -78,11 +83,11 @@ def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) 
     is_standing = _is_standing(collected, where)
     check_gate(gate, collected.catalog.metrics, facets | set(gate.slice) if is_standing else facets, where)
     refuse_baseline(gate, collected.options.baseline, where)
-    refuse_unsliced(gate, where)
+    refuse_stable_of_originals(gate, where)
     lacks_metric = is_standing and not _is_computed(collected, gate.metric)
     if not lacks_metric and any(in_slice(entry.case.facets, gate.beforehand) for entry in collected.entries):
         return
-    if lacks_answers(gate, collected.testbeds.values()):
+    if may_lack_answers(gate, collected.testbeds.values()):
         return
     if not is_standing:
         raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case of this session", code="RAG112")

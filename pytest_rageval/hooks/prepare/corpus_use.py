@@ -55,7 +55,7 @@ def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> No
     if not corpus.needed and not located:
         return
     if config.option.collectonly or config.option.rag_dry_run:
-        corpus.look()
+        corpus.check_files()
         return
     if located:
         from pytest_rageval.corpora.locating import EvidenceLocator

@@ -29,7 +29,7 @@ def check_embedded(collected: Collected) -> None:
         if name == EMBEDDED and fixture in _SETTINGS:
             raise SettingError(f"{_SETTINGS[fixture]} names {EMBEDDED}, which {_ONLY}; name another model")
     known: set[object] = set()
-    for item in collected.made:
+    for item in collected.items:
         entry = item.stash.get(ENTRY, None)
         if entry is not None and (entry.testbed, entry.responder) not in known:
             known.add((entry.testbed, entry.responder))

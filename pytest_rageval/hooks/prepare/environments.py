@@ -220,7 +220,7 @@ class _Corpora:
             raise SettingError(f"{self._where} has no corpus; add corpus=FILE, or set rag_corpus")
         if line:
             try:
-                self._corpus(line).look()
+                self._corpus(line).check_files()
             except RagEvalError as error:
                 problem = str(error).removeprefix("rag_corpus: ")
                 raise SettingError(f"{self._where} has corpus={line}: {problem}", code=error.code) from None

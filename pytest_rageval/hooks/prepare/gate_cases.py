@@ -15,7 +15,7 @@ from _pytest.mark.expression import Expression
 
 from pytest_rageval.analysis.decisions.selected_part import SelectedPart
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
-from pytest_rageval.hooks.collect.early_selection import left_out_early
+from pytest_rageval.hooks.collect.early_selection import cases_without_item
 from pytest_rageval.hooks.collect.keys import SKIPPED_FILES
 from pytest_rageval.hooks.collect.selection import marker_ordinals
 from pytest_rageval.hooks.collect.testbed import Entry
@@ -50,11 +50,11 @@ def parts_of_gates(
     """
     if collected.options.partial_gates == "decide":
         return {}
-    made = {item.nodeid: item for item in collected.made}
-    selected = {*running, *collected.elsewhere}
+    made = {item.nodeid: item for item in collected.items}
+    selected = {*running, *collected.other_shard_nodes}
     files = config.stash.get(SKIPPED_FILES, 0)
     dropped = [item for nodeid, item in made.items() if nodeid not in selected]
-    early = left_out_early(config)
+    early = cases_without_item(config)
     if not (dropped or early or files):
         return {}
     matches_marks, own = _marks_filter(config.option.markexpr), set(marker_ordinals(collected.entries))

@@ -15,7 +15,7 @@ import pytest
 from pytest_rageval.errors import RagEvalError, SettingError, coded
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, SKIPPED_FILES
 from pytest_rageval.hooks.collect.start import collected_of
-from pytest_rageval.hooks.collect.usage_errors import REFUSED, raised, refuse
+from pytest_rageval.hooks.collect.usage_errors import REFUSED, located_message, refuse
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.testbed import Entry, Site
@@ -46,7 +46,7 @@ def pytest_pycollect_makeitem(
     if COLLECTED in collector.config.stash and isinstance(made, list):
         from pytest_rageval.hooks.prepare.gate_cases import entry_of
 
-        collector.config.stash[COLLECTED].made += [item for item in made if entry_of(item) is not None]
+        collector.config.stash[COLLECTED].items += [item for item in made if entry_of(item) is not None]
     return made
 
 
@@ -69,13 +69,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marks = _marks(metafunc.definition)
     if not marks:
         return
-    from pytest_rageval.hooks.collect.early_selection import cases_to_make
+    from pytest_rageval.hooks.collect.early_selection import cases_with_item
     from pytest_rageval.hooks.collect.session import parametrize
 
     made: Sequence[tuple[str, Entry]] = []
     try:
         if REFUSED not in metafunc.config.stash:
-            made = cases_to_make(metafunc, partial(_entries, metafunc, marks))
+            made = cases_with_item(metafunc, partial(_entries, metafunc, marks))
     except RagEvalError as error:
         metafunc.config.stash.setdefault(REFUSED, []).append(coded(error))
     parametrize(metafunc, made)
@@ -96,7 +96,7 @@ def pytest_make_collect_report(
     refused = collector.config.stash.get(REFUSED, [])
     call: pytest.CallInfo[object] | None = getattr(report, "call", None)
     if not refused and call is not None and call.excinfo is not None and call.excinfo.errisinstance(RagEvalError):
-        refused = [raised(call.excinfo.value, collector.config.rootpath)]
+        refused = [located_message(call.excinfo.value, collector.config.rootpath)]
     for message in refused[:1]:
         refuse(collector.config, collector.nodeid, message)
     return report
@@ -121,7 +121,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Apply ``where``, ``limit`` and ``sample`` after pytest's own selection, and report deselected items."""
-    _find_asking(session, items)
+    _add_request_entries(session, items)
     if COLLECTED not in config.stash:
         if config.option.rag_gate and REFUSED not in config.stash:
             problem = "--rag-gate: no RAG case was collected that a gate could judge; correct the path"
@@ -129,7 +129,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         elif any("rag_corpus" in getattr(item, "fixturenames", ()) for item in items):
             _read_corpus(session, items)
         return
-    from pytest_rageval.hooks.collect.early_selection import report_left_out
+    from pytest_rageval.hooks.collect.early_selection import report_cases_without_item
     from pytest_rageval.hooks.collect.selection import deselected, of_other_shards
     from pytest_rageval.hooks.prepare.checks import check_session
     from pytest_rageval.hooks.prepare.default_system import note_similar_fixture
@@ -152,11 +152,11 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         collected.shared = frozenset(left - dropped)
         others = of_other_shards(collected.options.shard, collected.entries, collected.shared)
         rag_items = (item for item in shared if ENTRY in item.stash)
-        collected.elsewhere += [item.nodeid for item in rag_items if item.stash[ENTRY].ordinal in others]
+        collected.other_shard_nodes += [item.nodeid for item in rag_items if item.stash[ENTRY].ordinal in others]
         dropped |= others
     out = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
     items[:] = _without(items, dropped)
-    if out := [*out, *report_left_out(session)]:
+    if out := [*out, *report_cases_without_item(session)]:
         config.hook.pytest_deselected(items=out)
     _read_corpus(session, shared)  # all shards have the fingerprint of the whole session
     _load_judges(session, shared)
@@ -186,13 +186,13 @@ def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
         refuse(session.config, session.nodeid, coded(error))
 
 
-def _find_asking(session: pytest.Session, items: list[pytest.Item]) -> None:
+def _add_request_entries(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Find the tests that use ``rag_ask``, and the systems that they ask."""
     asking = [item for item in items if "rag_ask" in getattr(item, "fixturenames", ())]
     if asking and REFUSED not in session.config.stash:
-        from pytest_rageval.hooks.collect.asking_tests import find_asking
+        from pytest_rageval.hooks.collect.asking_tests import add_request_entries
 
-        _or_refuse(session, lambda: find_asking(collected_of(session.config), asking))
+        _or_refuse(session, lambda: add_request_entries(collected_of(session.config), asking))
 
 
 def _check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -230,14 +230,14 @@ def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
     first = {item.stash[ENTRY].testbed: item for item in reversed(items) if ENTRY in item.stash}
     if all(overridden(EMBEDDER, item) is not None for testbed, item in first.items() if testbed.embeds):
         return
-    _or_refuse(session, lambda: config.stash[COLLECTED].models.own_embedder())
+    _or_refuse(session, lambda: config.stash[COLLECTED].models.embedder_of_options())
 
 
 def _load_environments(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Choose the environment of each case that an agent answers, and read its data before anything runs."""
     config = session.config
     collected = config.stash[COLLECTED]
-    asked = chain(collected.entries, collected.asking)
+    asked = chain(collected.entries, collected.request_entries)
     if REFUSED in config.stash or not any(entry.responder.named for entry in asked):
         return
     from pytest_rageval.hooks.prepare.environments import load_used

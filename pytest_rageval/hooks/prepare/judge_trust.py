@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.hooks.config.judge_labels import KAPPA, RequiredTrust
+from pytest_rageval.hooks.config.min_kappas import KAPPA, RequiredTrust
 from pytest_rageval.metrics.judges.people import corrects
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ def required_trust(collected: Collected) -> RequiredTrust:
     of_metric = {name: judge for name, judge in judges.items() if judge is not None}
     by_name = {judge.name: judge for judge in of_metric.values()}
     least: dict[str, float] = {}
-    for name, kappa in setting.least.items():
+    for name, kappa in setting.min_kappas.items():
         judge = name if name in ("", *by_name) else _judge_of(name, collected)
         if judge in least:
             raise SettingError(f"{KAPPA} has two lines for the judge {short_repr(judge)}; write one")
         least[judge] = kappa
     if not by_name and not corrected:
-        return RequiredTrust(least=least)
+        return RequiredTrust(min_kappas=least)
     default = {"": next(iter(by_name.values()))} if len(by_name) == 1 else {}
     of_labels = _judges_of_labels(setting.labels, collected)
     labels = read_labels(setting.labels, judges={**of_labels, **of_metric, **by_name, **default})

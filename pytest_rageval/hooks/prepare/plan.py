@@ -49,7 +49,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.notes += tuple(note for source in collected.sources for note in source.notes)
     plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
     plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
-    plan.labels, plan.least_kappas = collected.trust.labels, dict(collected.trust.least)
+    plan.labels, plan.least_kappas = collected.trust.labels, dict(collected.trust.min_kappas)
     plan.max_bias = collected.options.trust.max_bias
     own = sorted({entry.ordinal for entry in nodes.values()})
     chosen = own if collected.shared is None else sorted(collected.shared)

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RESUMED
-from pytest_rageval.hooks.collect.resumed_run import Resumed
+from pytest_rageval.hooks.collect.resumed_run import ResumedRun
 from pytest_rageval.hooks.collect.saved_reports import reports_of
 from pytest_rageval.hooks.config.shared_folder import RECORDINGS
 from pytest_rageval.hooks.prepare.run_fingerprint import ONCE, identity_of
@@ -59,11 +59,11 @@ def find_run(config: pytest.Config) -> None:
         which = f"no run of shard {shard}" if shard else "no run"
         where = f"{which} in .rageval/runs is unfinished or has errors"
         note = f"{where}, so that --rag-resume takes nothing over and all cases run"
-        config.stash[RESUMED] = Resumed(InterruptedRun(""), note)
+        config.stash[RESUMED] = ResumedRun(InterruptedRun(""), note)
         return
     stopped = _readable(config, read_interrupted_run(folder))
     nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
-    config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended or stopped.paid.rows else nothing)
+    config.stash[RESUMED] = ResumedRun(stopped, "" if stopped.ended or stopped.paid.rows else nothing)
     began_with = stopped.identity.get("recordings", {}).get(ONCE)
     if began_with is not None:
         config.stash[RECORDINGS] = tuple(began_with.splitlines())
@@ -107,8 +107,8 @@ def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
         )
     finished = (item for item in items if ENTRY in item.stash and item.nodeid in resumed.cases)
     collected.earlier = EarlierCalls(resumed.paid)
-    collected.taken = {item: resumed.turns.get(item.nodeid) for item in finished}
-    items[:] = [item for item in items if item not in collected.taken]
+    collected.resumed_items = {item: resumed.turns.get(item.nodeid) for item in finished}
+    items[:] = [item for item in items if item not in collected.resumed_items]
 
 
 def _folder_of(runs: Path, name: str) -> Path:

@@ -33,7 +33,7 @@ def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Ret
     if corpus is None and collected.needs_corpus:
         return None
     if collected.corpus.holds(corpus):
-        return collected.corpus.indexed(partial(_built, collected))
+        return collected.corpus.retriever(partial(_built, collected))
     return _built(collected, _checked(corpus), "")
 
 
@@ -51,7 +51,7 @@ def retriever_of_kind(
         return None
     build = partial(_of_kind, collected, kind, params)
     if collected.corpus.holds(corpus):
-        return collected.corpus.indexed(build, f"{kind} {sorted(params.items())}")
+        return collected.corpus.retriever(build, f"{kind} {sorted(params.items())}")
     return build(_checked(corpus), "")
 
 

@@ -73,10 +73,12 @@ def _make_plan(session: pytest.Session) -> None:
     from pytest_rageval.hooks.prepare.plan import plan_of
 
     collected = config.stash[COLLECTED]
-    nodes = {item.nodeid: item.stash[ENTRY] for item in (*collected.taken, *session.items) if ENTRY in item.stash}
+    nodes = {
+        item.nodeid: item.stash[ENTRY] for item in (*collected.resumed_items, *session.items) if ENTRY in item.stash
+    }
     plan = plan_of(collected, nodes)
     plan.partial = parts_of_gates(config, collected, nodes, plan)
-    collected.made.clear()
+    collected.items.clear()
     if is_worker(config):
         config.stash[PLAN] = plan.dumps()
     else:

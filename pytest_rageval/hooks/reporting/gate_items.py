@@ -160,7 +160,7 @@ def append_collected(session: pytest.Session, collected: Collected) -> None:
     """
     config = session.config
     parents: dict[str, Any] = {}
-    for item in (*collected.taken, *session.items):
+    for item in (*collected.resumed_items, *session.items):
         if ENTRY in item.stash:
             parents.setdefault(item.stash[ENTRY].testbed.nodeid, item.parent)
             if config.option.collectonly and item.path.suffix != ".py":

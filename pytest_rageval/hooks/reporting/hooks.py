@@ -83,7 +83,7 @@ class Reporting:
     def pytest_configure_node(self, node: Any) -> None:
         """Pass to a worker what it cannot see: whether paths were given, and what all workers share."""
         from pytest_rageval.hooks.config.invocation import is_narrowed
-        from pytest_rageval.hooks.config.shared_folder import tell_worker
+        from pytest_rageval.hooks.config.shared_folder import share_with_worker
         from pytest_rageval.hooks.reporting import remote_workers
 
         node.workerinput["rag_narrowed"] = is_narrowed(self._config)
@@ -93,7 +93,7 @@ class Reporting:
         if scattered:
             remote_workers.join(node)
         remote_workers.hold(node)
-        tell_worker(self._config, node.workerinput, alone=scattered)
+        share_with_worker(self._config, node.workerinput, alone=scattered)
         if RESUMED in self._config.stash:
             from pytest_rageval.hooks.prepare.resume import tell_resumed
 

@@ -16,9 +16,9 @@ import pytest
 from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.collect.keys import RESUMED
-from pytest_rageval.hooks.collect.resumed_run import Resumed
-from pytest_rageval.hooks.collect.saved_reports import Endings, reports_of
-from pytest_rageval.hooks.config.baseline import check_baseline
+from pytest_rageval.hooks.collect.resumed_run import ResumedRun
+from pytest_rageval.hooks.collect.saved_reports import ReportSaver, reports_of
+from pytest_rageval.hooks.config.baseline import load_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.resume import resume_command
 from pytest_rageval.hooks.prepare.run_folder import run_folder
@@ -58,8 +58,8 @@ class Recorder:
         self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(self.options))
         self.outlets = Outlets(self.options, config.rootpath)
         self._planned = False
-        self._resumed = config.stash.get(RESUMED, Resumed(InterruptedRun("")))
-        self._endings = Endings(config, texts=self.options.texts)
+        self._resumed = config.stash.get(RESUMED, ResumedRun(InterruptedRun("")))
+        self._report_saver = ReportSaver(config, texts=self.options.texts)
         self._recordings: set[str] = set()
         self._unflushed: dict[str, tuple[int, int] | None] = {}  # case id -> the place of its instance
         self.counted: set[str] = set()
@@ -95,8 +95,8 @@ class Recorder:
             self._planned = True
             self.run.plan = plan
             self.run.baseline = self._comparison_baseline()
-            self.run.resumed_note, self.run.changed_code = self._resumed.summary(plan), self._resumed.mixed(plan)
-            self.run.resumed = self._resumed.described(plan)
+            self.run.resumed_note, self.run.changed_code = self._resumed.summary(plan), self._resumed.changed_files(plan)
+            self.run.resumed = self._resumed.results_entry(plan)
             self.outlets.faults += self._resumed.warnings(plan)
             self._write(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
             self._warn(never_failing_gates(plan) if self.run.baseline is not None else [])
@@ -105,7 +105,7 @@ class Recorder:
     @property
     def taken(self) -> list[str]:
         """Node ids of the cases taken over from another run."""
-        return self._resumed.taken(self.run.plan)
+        return self._resumed.ended_cases(self.run.plan)
 
     def reports_of(self, nodeid: str) -> Iterator[pytest.TestReport]:
         """Yield the reports of a case taken over from another run."""
@@ -126,7 +126,7 @@ class Recorder:
             stored = to_json(self.run.instances[case_id])
             self._unflushed[case_id] = self._write(lambda folder: folder.append_instance(case_id, stored))
         if self._folder is not None:
-            self._endings.take_payload(encoded, payload, self._folder.outcomes)
+            self._report_saver.take_payload(encoded, payload, self._folder.outcomes)
         record = to_json(self.run.records[nodeid])
         _move(self.run.records, nodeid, self._write(lambda folder: folder.append(record)))
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
@@ -134,7 +134,7 @@ class Recorder:
     def take_report(self, report: pytest.TestReport) -> None:
         """Note a report of a case's test; after the last one, another session may take the case over."""
         if report.nodeid in self.run.plan.cases:
-            line = self._endings.take_report(report)
+            line = self._report_saver.take_report(report)
             if line is not None and self._write(lambda folder: folder.append_ended(line)):
                 for case_id, place in self._unflushed.items():
                     _move(self.run.instances, case_id, place)
@@ -234,7 +234,7 @@ class Recorder:
     def _comparison_baseline(self) -> Snapshot | None:
         """Return what the run is compared with, or None; collection reports an unreadable file."""
         with suppress(RagEvalError, OSError):
-            return check_baseline(self.options.baseline)
+            return load_baseline(self.options.baseline)
         return None
 
     def _prune(self, folder: RunFolder) -> None:

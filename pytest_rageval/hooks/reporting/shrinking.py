@@ -46,7 +46,7 @@ class Shrinking:
         """Add an item behind the last test."""
         behind = _AfterCases.from_parent(session, name="rag-shrink")
         collected = session.config.stash.get(COLLECTED, None)
-        if collected is not None and (session.items or collected.taken):
+        if collected is not None and (session.items or collected.resumed_items):
             session.items.append(behind)
         try:
             return (yield)
@@ -95,7 +95,7 @@ class Shrinking:
         recorder = session.config.stash.get(RECORDER, None)
         outcomes = {} if recorder is None else recorder.run.outcomes
         found: dict[tuple[str, str, str], tuple[float, pytest.Item]] = {}
-        for item in (*session.config.stash[COLLECTED].taken, *session.items):
+        for item in (*session.config.stash[COLLECTED].resumed_items, *session.items):
             outcome = outcomes.get(item.nodeid)
             if outcome is None or ENTRY not in item.stash or is_variant(outcome.facets):
                 continue

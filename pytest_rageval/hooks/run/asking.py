@@ -20,7 +20,7 @@ from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, SettingError, coded, short_repr
-from pytest_rageval.hooks.collect.keys import ASKS
+from pytest_rageval.hooks.collect.keys import REQUEST_ENTRIES
 from pytest_rageval.hooks.config.fixture_overrides import request_of, running_test
 from pytest_rageval.hooks.config.shared_folder import shared_folder
 from pytest_rageval.hooks.run.cancellation import ask_until
@@ -132,7 +132,7 @@ class Asking:
         self._shared = shared_folder(session.config)
         self._once: dict[Origin, tuple[object, _AnswersOnce]] = {}
         self._answered: dict[Origin, list[tuple[Case, int, Answer]]] = {}
-        self._learns = bool(collected.asking) or collected.options.shrink is not None
+        self._learns = bool(collected.request_entries) or collected.options.shrink is not None
 
     def __repr__(self) -> str:
         return "rag_ask"
@@ -149,12 +149,12 @@ class Asking:
         __tracebackhide__ = True
         item = running_test(self._session)
         request = request_of(item)
-        if item is None or request is None or ASKS not in item.stash:
+        if item is None or request is None or REQUEST_ENTRIES not in item.stash:
             pytest.fail(coded(SettingError(_AS_ARGUMENT, code="RAG107")), pytrace=False)
         if self._collected.options.answers is not None:
             pytest.skip("rag_ask asks the system, and --rag-answers has recorded answers only")
         asked = _changed(_case_of(case), question, passages, history)
-        entries = item.stash[ASKS]
+        entries = item.stash[REQUEST_ENTRIES]
         entry = next((each for each in entries if each.responder.name == asked.facets.get("system")), entries[0])
         return self.ask(request, entry, asked.with_facets(system=entry.responder.name))
 

@@ -101,7 +101,7 @@ def rag_llm(pytestconfig: pytest.Config) -> ChatModel | None:
     """
     from pytest_rageval.hooks.collect.start import collected_of
 
-    return collected_of(pytestconfig).models.own("rag_llm")
+    return collected_of(pytestconfig).models.client_of_options("rag_llm")
 
 
 @pytest.fixture(scope="session")
@@ -109,7 +109,7 @@ def rag_judge(pytestconfig: pytest.Config) -> ChatModel | None:
     """The model that judged metrics call, from ``rag_judge_model``; without it they stay unscored."""
     from pytest_rageval.hooks.collect.start import collected_of
 
-    return collected_of(pytestconfig).models.own("rag_judge")
+    return collected_of(pytestconfig).models.client_of_options("rag_judge")
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +117,7 @@ def rag_embedder(pytestconfig: pytest.Config) -> EmbeddingModel | None:
     """The embedding model, from ``rag_embedder_model``; None without it."""
     from pytest_rageval.hooks.collect.start import collected_of
 
-    return collected_of(pytestconfig).models.own_embedder()
+    return collected_of(pytestconfig).models.embedder_of_options()
 
 
 @pytest.fixture(scope="session")
@@ -183,7 +183,7 @@ def pytest_fixture_setup(
     from pytest_rageval.hooks.collect.start import collected_of
 
     models = collected_of(request.config).models
-    client = models.wrapped(value, fixturedef.argname)
+    client = models.wrap(value, fixturedef.argname)
     if client is not value and fixturedef.cached_result is not None:
         fixturedef.cached_result = (client, fixturedef.cached_result[1], None)
         if fixturedef.scope != "session":

@@ -182,7 +182,7 @@ class Desks:
 
     def _resumed_turns(self, origin: Origin) -> Iterator[tuple[Case, int, Answer]]:
         """Yield the answers of an origin's system that are taken over from another run."""
-        for item, outcome in self._collected.taken.items():
+        for item, outcome in self._collected.resumed_items.items():
             entry = item.stash[ENTRY]
             if outcome is None or outcome.answer is None or self.origin(item, entry) != origin:
                 continue
@@ -191,12 +191,12 @@ class Desks:
 
     def _model(self, request: pytest.FixtureRequest, fixture: str) -> Client | None:
         if overridden(fixture, request.node) is None:
-            return self._models.own(fixture)
+            return self._models.client_of_options(fixture)
         return self._models.client_of(request.getfixturevalue(fixture), fixture)
 
     def _embedder(self, request: pytest.FixtureRequest) -> Embedder | None:
         if overridden(EMBEDDER, request.node) is None:
-            return self._models.own_embedder()
+            return self._models.embedder_of_options()
         return self._models.embedder_of(request.getfixturevalue(EMBEDDER))
 
     def _vectors_of(self, embedder: Embedder | None) -> Vectors | None:

@@ -106,7 +106,7 @@ ARGUMENTS = {
         '"jsonl:cases.jsonl", gates=["n[topic=Fund] >= 1"]',
         "gate 'n[topic=Fund] >= 1' matches no case; topic is 'Bonds', 'Funds'",
     ),
-    "gate twice": ('"jsonl:cases.jsonl", gates=["n>=1", "n >= 1"]', "gate 'n >= 1' stands there twice; remove one"),
+    "gate twice": ('"jsonl:cases.jsonl", gates=["n>=1", "n >= 1"]', "gate 'n >= 1' is listed twice; remove one"),
     "gate without baseline": (
         '"jsonl:cases.jsonl", gates=["accuracy >= baseline - 0.02"]',
         "needs a baseline, and there is none; name it with --rag-baseline or as rag_baseline in the ini",

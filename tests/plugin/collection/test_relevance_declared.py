@@ -84,8 +84,8 @@ def test_a_suite_also_declares_relevance(project: Project) -> None:
 def test_relevance_by_answers_refuses_metrics_of_recall(project: Project, arguments: str) -> None:
     runs(project, f'relevance="answers", {arguments}')
     assert refused(project) == (
-        "test_it.py:3: metric 'R@5' depends on what was not retrieved, and relevance 'answers' judges what was; "
-        "take P@k, RR or Success@k, or relevance 'overlap'"
+        "test_it.py:3: metric 'R@5' counts passages that were not retrieved, and relevance 'answers' judges only "
+        "retrieved ones; use P@k, RR or Success@k, or relevance 'overlap'"
     )
 
 

@@ -124,7 +124,7 @@ def test_prune_removes_unused_indexes_and_reports_their_size(project: Project) -
     refused = project.command("index", "prune")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert re.fullmatch(
-        r"rageval: nothing is removed, as the ini asks for bm25-\w+, which is not there yet; "
+        r"rageval: nothing is removed, because the index bm25-\w+ of the ini is missing; "
         r"run rageval index build first \[RAG101\]\n",
         refused.stderr,
     )
@@ -151,7 +151,7 @@ def test_prune_removes_unused_indexes_and_reports_their_size(project: Project) -
 @pytest.mark.parametrize(
     ("ini", "problem"),
     [
-        ("", "the ini names no rag_corpus; what a fixture of that name gives is indexed by the tests"),
+        ("", "the ini names no rag_corpus; tests index the corpus of a fixture with that name"),
         ("rag_corpus = lines:kb.txt\nrag_retriever = bm52", "unknown retriever 'bm52'"),
         ("rag_corpus = lines:nowhere.txt", "nowhere.txt"),
     ],
@@ -163,7 +163,7 @@ def test_prune_removes_nothing_if_the_ini_is_invalid(project: Project, ini: str,
     project.file("pytest.ini", f"[pytest]\n{ini}")
     refused = project.command("index", "prune")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("rageval: nothing is removed, as the ini cannot be used: ")
+    assert refused.stderr.startswith("rageval: nothing is removed, because the ini cannot be used: ")
     assert problem in refused.stderr
     assert names(project) == before != []
 
@@ -224,10 +224,14 @@ def test_a_small_corpus_needs_no_index(project: Project) -> None:
 @pytest.mark.parametrize(
     ("ini", "conftest", "problem"),
     [
-        ("", "", "the ini names no rag_corpus; what a fixture of that name gives is indexed by the tests"),
+        ("", "", "the ini names no rag_corpus; tests index the corpus of a fixture with that name"),
         ("rag_corpus = lines:kb.txt\nrag_retriever = bm52", "", "unknown retriever 'bm52'; did you mean 'bm25'?"),
         ("", "def pytest_rageval_register(registry):\n    registry.nothing", "conftest.py:2: "),
-        ("rag_corpus = lines:kb.txt\nrag_retriever = faulty", FAULTY, "'faulty' cannot be made: KeyError: 'endpoint'"),
+        (
+            "rag_corpus = lines:kb.txt\nrag_retriever = faulty",
+            FAULTY,
+            "'faulty' cannot be created: KeyError: 'endpoint'",
+        ),
     ],
 )
 def test_an_error_is_one_sentence(project: Project, ini: str, conftest: str, problem: str) -> None:

@@ -219,7 +219,7 @@ def test_an_error_is_one_sentence(
 def test_a_panel_asks_in_both_orders_anyway(project: Project, judge: OpenAIServer) -> None:
     run_of(project, judge.base_url, "rag_judges =", "    preference: rag_judge; repeat=2; swapped")
     done = project.command("analyze", "preferences")
-    assert done.stderr.startswith("rageval: rag_judges: preference is asked in both orders anyway; take out 'swapped'")
+    assert done.stderr.startswith("rageval: rag_judges: preference is asked in both orders anyway; remove 'swapped'")
 
 
 def test_a_local_judge_compares_no_answers(project: Project, judge: OpenAIServer) -> None:

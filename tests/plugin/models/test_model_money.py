@@ -224,4 +224,4 @@ def test_a_budget_without_the_price_map_of_litellm_needs_a_price(project: Projec
 def test_a_budget_that_is_none_is_refused(project: Project, text: str) -> None:
     run = project.run(f"--rag-budget-usd={text}")
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    assert f"argument --rag-budget-usd: '{text}' is no amount of 0 or more US dollars" in run.result.stderr.str()
+    assert f"argument --rag-budget-usd: '{text}' is not an amount of 0 or more US dollars" in run.result.stderr.str()

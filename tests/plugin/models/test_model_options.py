@@ -56,8 +56,8 @@ def test_workers_and_a_dry_run_refuse_it_in_the_same_words(project: Project, ext
     ("arg", "told"),
     [
         ("--rag-record-mode=onec", "argument --rag-record-mode: invalid choice: 'onec'"),
-        ("--rag-concurrency=0", "argument --rag-concurrency: '0' is no whole number of 1 or more"),
-        ("--rag-repeat=x", "argument --rag-repeat: 'x' is no whole number of 1 or more"),
+        ("--rag-concurrency=0", "argument --rag-concurrency: '0' is not a whole number of 1 or more"),
+        ("--rag-repeat=x", "argument --rag-repeat: 'x' is not a whole number of 1 or more"),
     ],
 )
 def test_a_bad_option_is_refused_by_the_command_line(project: Project, arg: str, told: str) -> None:

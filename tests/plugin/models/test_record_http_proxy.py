@@ -109,7 +109,7 @@ def test_several_cases_at_a_time_are_charged_in_sum_and_the_summary_says_so(
     run = project.run()
     assert run.status == 0, run.text
     assert "came while several cases ran, so they count in the session's sum and in no case" in run.prose
-    assert "give --rag-concurrency 1 to charge each case" in run.prose
+    assert "give --rag-concurrency 1 to count each call in its case" in run.prose
     assert run.results["usage"]["calls"] == 3
 
 

@@ -233,7 +233,7 @@ def test_a_baseline_that_cannot_be_read_is_a_usage_error(project: Project, kind:
             [*UPDATE, "--rag-update-baseline-part"],
             "--rag-update-baseline and --rag-update-baseline-part exclude each other",
         ),
-        ([*UPDATE, "--rag-shard", "1/2"], "--rag-update-baseline wants a whole run, and --rag-shard a part of it"),
+        ([*UPDATE, "--rag-shard", "1/2"], "--rag-update-baseline needs a whole run, and --rag-shard runs a part"),
         (["--rag-baseline", "."], " is a directory; name a file"),
         ([*AGAINST, "-o", "rag_alpha=5%"], "rag_alpha is '5%'; write a share above 0 and below 0.5, such as 0.05"),
         ([*AGAINST, "-o", "rag_inconclusive=maybe"], "rag_inconclusive is 'maybe'; write pass, warn or fail"),

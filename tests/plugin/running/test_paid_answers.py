@@ -1,4 +1,4 @@
-"""Answers that no test had taken when a run was killed: a resumed run takes them over."""
+"""Answers that no test had used when a run was killed: a resumed run takes them over."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_resumed_run_asks_only_what_was_on_its_way(
     assert answers >= 2
     were = f"{slow} calls were on their way, their cost is unknown"
     resumed.said(
-        f"{taken} of 20 cases taken over from the run *, and {answers} answers that no test had taken; "
+        f"{taken} of 20 cases taken over from the run *, and {answers} answers that no test had used; "
         f"that run cost at least ${len(done) / 100:.4f}; {were}"
     )
     assert told["usage"]["on_their_way"] == slow

@@ -54,7 +54,7 @@ def test_changed_code_causes_a_warning_and_prevents_a_baseline(project: Project)
     stop(project, "test_it[q3]")
     _changed(project, "import os", "import os  # fixed", "conftest.py")
     run = resume(project, "--rag-baseline", "base.json", "--rag-update-baseline")
-    run.said("warning: conftest.py changed since the run *; its cases count as they ended there")
+    run.said("warning: conftest.py changed since the run *; the cases taken over keep their results")
     run.said("*base.json is left as it was*: conftest.py changed since the run whose cases were taken over*")
 
 

@@ -191,7 +191,7 @@ def test_a_path_behind_the_option_is_no_number(project: Project) -> None:
     museum(project)
     run = project.run("--rag-shrink", "test_museum.py")
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    assert "'test_museum.py' is no whole number of 1 or more; write --rag-shrink=N, and" in run.result.stderr.str()
+    assert "'test_museum.py' is not a whole number of 1 or more; write --rag-shrink=N, and" in run.result.stderr.str()
 
 
 def test_workers_are_refused(project: Project) -> None:

@@ -146,4 +146,4 @@ def test_an_invalid_shard_is_refused(project: Project, text: str) -> None:
     project.says(cases("say Paris"))
     run = project.run(f"--rag-shard={text}")
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    assert f"argument --rag-shard: {text!r} is no shard; write I/N, from 1/N to N/N" in run.result.stderr.str()
+    assert f"argument --rag-shard: {text!r} is not a shard; write I/N, from 1/N to N/N" in run.result.stderr.str()

@@ -67,7 +67,7 @@ def test_an_existing_folder_is_kept(folder: Path, capsys: pytest.CaptureFixture[
     ("words", "problem"),
     [
         (("--metric", "utilization"), "utilization is judged by the passages, which a local judge does not read"),
-        (("--metric", "accuracy"), "--metric accuracy: a rule decides it, no judge; name a judged metric"),
+        (("--metric", "accuracy"), "--metric accuracy: a rule computes it, not a judge; name a judged metric"),
         (("--metric", "acuracy_judged"), "unknown metric 'acuracy_judged'; did you mean 'accuracy_judged'?"),
         (("--split", "5:1"), "--split '5:1': wanted three whole numbers"),
         (("--split", "5:1:4"), "24 labels of accuracy_judged can train it, wanted 40: label 16 more"),

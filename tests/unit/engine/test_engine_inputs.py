@@ -22,7 +22,7 @@ from pytest_rageval.engine.planned_calls import PlannedCall, PlannedTask, Priced
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.collect.metrics_and_gates import complete
+from pytest_rageval.hooks.collect.metrics_and_gates import add_metrics_and_gates
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.llm.backends.scripted import ScriptedLLM
 from pytest_rageval.llm.client.clients import Client
@@ -211,7 +211,7 @@ def collected(*metrics: str) -> Testbed:
     catalog.metrics.register("same_words", SAME_WORDS)
     settings = parse_settings({"dataset": "jsonl:cases.jsonl", "metrics": list(metrics)}, "t.py:1")
     testbed = Testbed("t.py::t", "t", "", settings, seed=0, asserts=False)
-    complete(testbed, [CASE], catalog, no_options)
+    add_metrics_and_gates(testbed, [CASE], catalog, no_options)
     return testbed
 
 

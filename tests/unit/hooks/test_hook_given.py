@@ -100,5 +100,5 @@ def test_the_number_of_runs_to_keep(pytester: pytest.Pytester, text: str, keep: 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5"])
 def test_keeping_no_run_is_invalid(pytester: pytest.Pytester, text: str) -> None:
     pytester.makeini(f"[pytest]\nrag_keep_runs = {text}")
-    with pytest.raises(SettingError, match=f"^rag_keep_runs is '{text}'; write how many runs are kept, 1 or more, or"):
+    with pytest.raises(SettingError, match=f"^rag_keep_runs is '{text}'; write how many runs to keep, 1 or more, or"):
         options_of(pytester)

@@ -51,8 +51,8 @@ def test_a_local_judge_decides_alone_or_escalates(pytester: pytest.Pytester) -> 
         ("good: local:a, b; escalate=1", "has 'escalate=1'; write a number between 0.5 and 1"),
         ("good: local:a, b; escalate=often", "has 'escalate=often'; write a number between 0.5 and 1"),
         ("good: local:a, b; escalate=0.8; majority", "has majority and escalate, which leaves no votes to count"),
-        ("good: local:a; repeat=2", "has repeat=2, and local:a always says the same; take it out"),
-        ("good: local:a, b; swapped", "has swapped, and local:a always says the same; take it out"),
+        ("good: local:a; repeat=2", "has repeat=2, and local:a always gives the same verdict; remove it"),
+        ("good: local:a, b; swapped", "has swapped, and local:a always gives the same verdict; remove it"),
     ],
 )
 def test_a_line_that_a_local_judge_cannot_follow_is_refused(line: str, problem: str) -> None:

@@ -92,10 +92,10 @@ def test_a_loader_lists_the_files_of_the_digest(two: Sources, tmp_path: Path) ->
 def test_a_qrels_file_replaces_the_judgements_of_the_records(two: Sources, tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("q1 0 d1 2\nq9 0 d1 1\n", encoding="utf-8")
     source = two.load("two:data.txt", [tmp_path], "here")
-    judged = two.judged(source, "a.qrels", [tmp_path], "here")
+    judged = two.with_qrels(source, "a.qrels", [tmp_path], "here")
     assert [each.qrels for each in judged.instances] == [{"d1": 2}, {}]
     assert (judged.name, judged.digest != source.digest) == ("two:data.txt+a.qrels", True)
-    assert two.judged(source, "a.qrels", [], "there") is judged
+    assert two.with_qrels(source, "a.qrels", [], "there") is judged
     assert [each.qrels for each in two.load("two:data.txt", [tmp_path], "here").instances] == [{}, {"d": 1}]
     assert [each.name for each in two] == ["two:data.txt", "two:data.txt+a.qrels"]
 
@@ -106,7 +106,7 @@ def test_a_record_missing_in_the_qrels_file_has_no_judgement(tmp_path: Path) -> 
     registry.register("pool", lambda path: (Instance("q1", "?", passages=pool), Instance("q2", "?", passages=pool)))
     (tmp_path / "a.qrels").write_text("q1 0 d1 2", encoding="utf-8")
     sources = Sources(registry, tmp_path)
-    judged = sources.judged(sources.load("pool:a.qrels", [tmp_path], "here"), "a.qrels", [tmp_path], "here")
+    judged = sources.with_qrels(sources.load("pool:a.qrels", [tmp_path], "here"), "a.qrels", [tmp_path], "here")
     assert [Case(each.id, each, None, {}).qrels for each in judged.instances] == [{"d1": 2}, {}]
 
 
@@ -128,7 +128,7 @@ def test_unusable_qrels_are_refused(
         (tmp_path / "a.qrels").write_text(text, encoding="utf-8")
     source = two.load("two:data.txt", [tmp_path], "here")
     with pytest.raises(kind) as caught:
-        two.judged(source, "a.qrels", [tmp_path], "here")
+        two.with_qrels(source, "a.qrels", [tmp_path], "here")
     assert str(caught.value).startswith(sentence)
 
 

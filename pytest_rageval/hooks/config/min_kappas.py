@@ -1,4 +1,4 @@
-"""Parse ``rag_judge_min_kappa``: the agreement with people that judges need."""
+"""Parse ``rag_judge_min_kappa``: the agreement with people that judges must reach."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ if TYPE_CHECKING:
 __all__ = ["KAPPA", "RequiredTrust", "kappas"]
 
 KAPPA = "rag_judge_min_kappa"
+"""The name of the ini setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequiredTrust:
-    """The agreement that the judges of a session need.
+    """The agreement with people that the judges of a session must reach.
 
     Attributes:
-        labels: people's labels; each names its judge.
-        least: judge, or "" for every other judge -> the minimum kappa.
+        labels: people's labels of answers; each names the judge that it checks.
+        min_kappas: judge -> its minimum kappa; the key "" stands for every other judge.
     """
 
     labels: tuple[Label, ...] = ()
-    least: Mapping[str, float] = field(default_factory=dict)
+    min_kappas: Mapping[str, float] = field(default_factory=dict)
 
 
 def kappas(lines: Sequence[str]) -> dict[str, float]:
     """Parse lines ``kappa`` or ``judge: kappa`` into judge -> kappa; "" stands for every other judge."""
-    least: dict[str, float] = {}
+    min_kappas: dict[str, float] = {}
     for line in lines:
         name, _, number = (part.strip() for part in line.rpartition(":"))
-        if name in least:
+        if name in min_kappas:
             raise SettingError(f"{KAPPA} gives two numbers for {short_repr(name) if name else 'every judge'}; give one")
-        least[name] = _kappa(line, number)
-    return least
+        min_kappas[name] = _kappa(line, number)
+    return min_kappas
 
 
 def _kappa(line: str, text: str) -> float:

@@ -1,4 +1,4 @@
-"""A chain with the settings of its project: the model that it asks, and the parts that its actions use."""
+"""Read a chain with its project's settings, and build the model and parts that its actions use."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ if TYPE_CHECKING:
 __all__ = ["ChainProject", "chain_project", "open_project"]
 
 WHERE = "rageval chain"
-HEAD = "chain:"
+PREFIX = "chain:"
+"""Start of the names of systems that are chains."""
 
 
 @dataclass(slots=True)
 class ChainProject:
-    """A chain in a project.
+    """A chain with the settings and models of its project.
 
     Attributes:
-        collected: the project's settings and what they make; it has no testbed.
+        collected: the project's settings, models and corpus; it has no testbeds.
         loop: the event loop of all calls.
         setup: the options of the chain's system.
         options: the chain with its options.
-        needs: what the chain names.
+        needs: the models and tools that the chain names.
         model: the litellm name of the model that it asks; "" if it asks none.
     """
 
@@ -59,16 +60,16 @@ class ChainProject:
     model: str
     _sandbox: Sandbox | None = field(default=None, init=False)
 
-    def parts(self, actions: Collection[Action], facet: str, *, searches: bool) -> SystemParts:
-        """Return the parts for some actions; read the corpus only if they search.
+    def parts(self, actions: Collection[Action], environment: str, *, searches: bool) -> SystemParts:
+        """Return the parts that some actions use; read the corpus only if they search.
 
         Args:
-            actions: those that will run.
-            facet: the environment that the case names; "" if it names none.
-            searches: whether they use the retriever of the session.
+            actions: the actions that will run.
+            environment: the environment that the case names; "" if it names none.
+            searches: whether the actions use the session's retriever.
 
         Raises:
-            RagEvalError: there is no environment for the tools, or it has no such tool.
+            RagEvalError: no environment is declared for the tools, or it lacks one of them.
         """
         collected = self.collected
         return SystemParts(
@@ -76,7 +77,7 @@ class ChainProject:
             top_k=collected.options.top_k,
             llm=self._llm(),
             prompts=collected.models.prompts,
-            environments=self.environments(facet) if any(each.do == "tool" for each in actions) else None,
+            environments=self.environments(environment) if any(each.do == "tool" for each in actions) else None,
             sandbox=self.sandbox,
             models=partial(collected.models.named, "rag_llm"),
             retrievers=self._named_retriever,
@@ -89,22 +90,22 @@ class ChainProject:
             self._sandbox = open_sandbox(self.collected.options.sandbox, needed_by)
         return self._sandbox
 
-    def environments(self, facet: str = "") -> Environments:
-        """Return the environments of the ini, and check that the one of the case has the chain's tools."""
+    def environments(self, name: str = "") -> Environments:
+        """Return the environments of the ini; check that the named one, else the default, has the chain's tools."""
         declared = fixture_environments(self.collected, lambda: self.collected.corpus.passages)
-        environment = declared.get(environment_name(declared.names, facet, self.options.environment, self.setup.where))
+        environment = declared.get(environment_name(declared.names, name, self.options.environment, self.setup.where))
         environment.load()
         check_tools(self.needs, environment)
         return declared
 
     def end_sandbox(self) -> None:
-        """End the processes of the sandbox."""
+        """Stop the processes of the sandbox."""
         if self._sandbox is not None:
             self._sandbox.close()
             self._sandbox = None
 
     def close(self) -> list[str]:
-        """End the processes and connections; return warnings."""
+        """Stop the processes and close the connections; return warnings."""
         self.end_sandbox()
         self.loop.close(self.collected.models.close)
         self.collected.close()
@@ -118,16 +119,16 @@ class ChainProject:
 
     def _retriever(self) -> Retriever | None:
         retriever = retriever_over(self.collected.corpus.passages, self.collected)
-        return with_embedder(retriever, self.collected.models.own_embedder)
+        return with_embedder(retriever, self.collected.models.embedder_of_options)
 
     def _named_retriever(self, kind: str, params: Mapping[str, object]) -> Retriever | None:
         retriever = retriever_of_kind(kind, params, self.collected.corpus.passages, self.collected)
-        return with_embedder(retriever, self.collected.models.own_embedder)
+        return with_embedder(retriever, self.collected.models.embedder_of_options)
 
 
 @contextmanager
 def open_project(collected: Collected, chain: str) -> Iterator[ChainProject]:
-    """Yield a chain in a project that ends with it; see `chain_project`."""
+    """Yield a chain in its project, and close the project at the end; see `chain_project`."""
     project = chain_project(collected, chain, LoopThread())
     collected.models.loop = project.loop
     try:
@@ -143,17 +144,17 @@ def chain_project(
 
     Args:
         collected: the project.
-        chain: an alias of ``rag_systems``, a file or a shipped chain; the latter may have ``@MODEL``.
+        chain: an alias of ``rag_systems``, a file or a shipped chain; a shipped chain may end with ``@MODEL``.
         loop: the event loop of its calls.
-        edit: replaces the chain of the file by an edited one; None changes nothing.
+        edit: returns the options with an edited chain; None keeps the chain of the file.
 
     Raises:
         RagEvalError: the chain or a setting is invalid.
     """
-    named = _named(collected, chain)
+    named = _system_name(collected, chain)
     workflow = collected.catalog.systems.get(named.system, WHERE)
     if not isinstance(workflow, Workflow):
-        raise SettingError(f"{WHERE}: {short_repr(chain)} is no chain; name a file, or a shipped chain")
+        raise SettingError(f"{WHERE}: {short_repr(chain)} is not a chain; name a file, or a shipped chain")
     setup = _setup(collected, named)
     options: ChainOptions = workflow.read(setup)
     options = options if edit is None else edit(options)
@@ -163,14 +164,15 @@ def chain_project(
     return ChainProject(collected, loop, setup, options, needs, model if needs.calls_model else "")
 
 
-def _named(collected: Collected, chain: str) -> SystemName:
+def _system_name(collected: Collected, chain: str) -> SystemName:
+    """Return the system of a chain: that of an alias, else ``chain:FILE``."""
     aliases = collected.options.named_systems
     if chain in aliases:
         named = aliases[chain]
-        if not named.system.startswith(HEAD):
-            raise SettingError(f"{WHERE}: the alias {chain} of rag_systems is the system {named.system}, no chain")
+        if not named.system.startswith(PREFIX):
+            raise SettingError(f"{WHERE}: the alias {chain} of rag_systems is the system {named.system}, not a chain")
         return named
-    return named_system(HEAD + chain.removeprefix(HEAD), WHERE, aliases, collected.catalog.systems)
+    return named_system(PREFIX + chain.removeprefix(PREFIX), WHERE, aliases, collected.catalog.systems)
 
 
 def _setup(collected: Collected, named: SystemName) -> SystemSetup:
