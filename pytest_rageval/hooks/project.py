@@ -22,7 +22,7 @@ from pytest_rageval.hooks.setup import registered
 __all__ = ["collected_cases", "in_project", "project_baseline", "project_catalog"]
 
 IMPORTED = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
-"""Options of pytest for a process that has imported the package already."""
+"""Options of pytest for a process that has already imported the package: pytest would warn of that."""
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ def project_catalog() -> Catalog:
 
 
 def project_baseline() -> Path | None:
-    """Return the path of the project's baseline, as the ini names it; None if it names none.
+    """Return the path of the project's baseline; None if the ini names none.
 
     Raises:
         RagEvalError: pytest cannot start here, or the path is invalid.
@@ -65,16 +65,16 @@ def in_project(work: Callable[[pytest.Config], T], options: Sequence[str] = ()) 
 
 
 def collected_cases() -> int:
-    """Collect the tests of the project as pytest does, run none, and return the number of their cases.
+    """Return the number of cases in the project: collect its tests as pytest does, and run none.
 
     Raises:
         SettingError: pytest refuses the project, or cannot collect its tests; the message is pytest's.
     """
-    plugin, printed = _CollectOnly(), StringIO()
-    with redirect_stdout(printed), redirect_stderr(printed):
+    plugin, output = _CollectOnly(), StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
         status = pytest.main([*IMPORTED, "--collect-only", "-qq", "--no-header", "--capture=no"], [plugin])
     refused = [] if plugin.config is None else plugin.config.stash.get(REFUSED, [])
-    errors = [line.removeprefix("ERROR: ") for line in printed.getvalue().splitlines() if line.startswith("ERROR: ")]
+    errors = [line.removeprefix("ERROR: ") for line in output.getvalue().splitlines() if line.startswith("ERROR: ")]
     if refused or errors:
         raise SettingError((refused or errors)[0])
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):

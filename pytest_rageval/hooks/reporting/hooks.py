@@ -95,9 +95,9 @@ class Reporting:
         remote_workers.hold(node)
         tell_worker(self._config, node.workerinput, alone=scattered)
         if RESUMED in self._config.stash:
-            from pytest_rageval.hooks.prepare.resume import tell_resumed
+            from pytest_rageval.hooks.prepare.resume import send_resumed_run
 
-            tell_resumed(self._config, node.workerinput)
+            send_resumed_run(self._config, node.workerinput)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
