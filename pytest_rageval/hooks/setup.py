@@ -14,7 +14,7 @@ from pytest_rageval.hooks.collect import markers
 from pytest_rageval.hooks.collect.keys import CATALOG, RUN_FOLDER
 from pytest_rageval.hooks.collect.usage_errors import Refusals, raised
 from pytest_rageval.hooks.config.process import is_worker, runs_tests
-from pytest_rageval.hooks.reporting.ending import Ending
+from pytest_rageval.hooks.reporting.account_printer import AccountPrinter
 from pytest_rageval.hooks.reporting.hooks import Reporting
 
 __all__ = ["configure", "registered"]
@@ -41,7 +41,7 @@ def configure(config: pytest.Config) -> None:
     config.stash[RUN_FOLDER] = lambda: _run_folder(config)
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
-    config.pluginmanager.register(Ending(), "rageval-ending")
+    config.pluginmanager.register(AccountPrinter(), "rageval-account")
     _register_wanted(config)
     if config.option.rag_gate:
         _check_gates(config.option.rag_gate)

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rageval.hooks.collect.keys import COLLECTED, RESUMED
 from pytest_rageval.hooks.config.process import is_worker
-from pytest_rageval.hooks.reporting.ending import reported
+from pytest_rageval.hooks.reporting.account_printer import recorder_to_report
 from pytest_rageval.hooks.reporting.keys import RECORDER
 from pytest_rageval.hooks.run.keys import NO_CALL
 
@@ -167,7 +167,7 @@ class Reporting:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print what comes before pytest's short summary."""
-        recorder = reported(self._config)
+        recorder = recorder_to_report(self._config)
         if recorder is not None:
             from pytest_rageval.hooks.reporting.summary import print_summary
 
