@@ -12,7 +12,7 @@ from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RUN_FOLDER
 from pytest_rageval.hooks.config.process import WITHOUT_TESTS
 from pytest_rageval.hooks.run.dry_run import stay_in_one_process
-from pytest_rageval.hooks.run.shrinking import named, shrink
+from pytest_rageval.hooks.run.shrinking import shrink, with_names
 from pytest_rageval.model.case import Case
 
 __all__ = ["ShrunkCase", "shrink_tests"]
@@ -81,7 +81,7 @@ class _ShrinkOnly:
         self.found = []
         cases = [item for item in session.items if ENTRY in item.stash]
         collected = session.config.stash[COLLECTED] if cases else None
-        for (name, item), following in zip(named(cases), [*cases[1:], None], strict=True):
+        for (name, item), following in zip(with_names(cases), [*cases[1:], None], strict=True):
             if collected is not None:
                 result = shrink(item, following, self._most, self._confirm)
                 case = collected.session_case(item.stash[ENTRY])

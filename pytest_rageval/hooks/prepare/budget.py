@@ -1,4 +1,4 @@
-"""Check that ``--rag-budget-usd`` can be enforced: each call is visible and has a maximum cost."""
+"""Check that ``--rag-budget-usd`` can be enforced: each call is visible and has a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refuse the model ``embedded`` for judges, embeddings and systems that it cannot answer for."""
+"""Refuse the model ``embedded`` for judges, embeddings and systems that it does not support."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rerun the tests of crashed workers one by one at the end; fail only those that crash again."""
+"""Rerun the tests of crashed workers one by one at the end; fail only repeated crashes."""
 
 from __future__ import annotations
 

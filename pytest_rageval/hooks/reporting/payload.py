@@ -1,4 +1,4 @@
-"""Build the payload of a case's pytest report, which carries its outcome to the main process."""
+"""Build the payload of a pytest report, which carries a case to the main process."""
 
 from __future__ import annotations
 

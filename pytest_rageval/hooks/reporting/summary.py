@@ -1,4 +1,4 @@
-"""Print the summary after the session."""
+"""Print the summary and the account after the session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["print_account", "print_summary"]
 
 
 def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: Sequence[str]) -> None:
-    """Print the sections that the options ask for, the written files, and warnings.
+    """Print the sections that options request, the written files, and warnings.
 
     Args:
         terminal: pytest's terminal; gives width and verbosity.
@@ -30,26 +30,26 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
     lines = list(section_lines(recorder.run, recorder.choice, width, verbosity))
-    if recorder.run.taken_over and verbosity == 0:  # -v has it below the counts
+    if recorder.run.taken_over and verbosity == 0:  # with -v it is below the counts
         lines += wrap(Line(ascii_safe(recorder.run.taken_over)), width)
-    if recorder.again and verbosity > -1:
-        lines.append(Line(ascii_safe(recorder.again)))  # not wrapped, because its end is a command to copy
+    if recorder.rerun_advice and verbosity > -1:
+        lines.append(Line(ascii_safe(recorder.rerun_advice)))  # not wrapped, because its end is a command to copy
     if recorder.pruned and verbosity > 0:
         lines += wrap(Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}"), width)
     if verbosity > -1:
-        lines += written_lines(recorder.outlets.written, config.invocation_params.dir, width)
-        lines += [Line(f"logged to MLflow: {ascii_safe(uri)}") for uri in recorder.outlets.sent]
+        lines += written_lines(recorder.outputs.written, config.invocation_params.dir, width)
+        lines += [Line(f"logged to MLflow: {ascii_safe(uri)}") for uri in recorder.outputs.mlflow_stores]
     if recorder.dropped_steps:
         steps = counted(recorder.dropped_steps, "step")
         lines.append(Line(f"trace: {steps} came from threads without the case's context", "yellow"))
-    lines += [Line(f"warning: {fault}", "yellow") for fault in (*lost, *recorder.outlets.faults)]
+    lines += [Line(f"warning: {fault}", "yellow") for fault in (*lost, *recorder.outputs.faults)]
     if lines:
         terminal.write_sep("=", "rag")
         _write(terminal, lines)
 
 
 def print_account(terminal: pytest.TerminalReporter, recorder: Recorder) -> None:
-    """Print the missed cases that ``-ra`` asks for, and the account."""
+    """Print the account, after the missed cases if ``-ra`` requests them."""
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
     missed = terminal.stats.get("missed", []) if set("aAm") & set(config.option.reportchars) else []
@@ -57,13 +57,13 @@ def print_account(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
     if lines:
         terminal.write_sep("=", "missed cases")
     here, root = config.invocation_params.dir, config.rootpath
-    above = "" if here == root else f"{Path(os.path.relpath(root, here)).as_posix()}/"
+    prefix = "" if here == root else f"{Path(os.path.relpath(root, here)).as_posix()}/"
     page = recorder.options.reports.html
-    seen = page is not None and page in recorder.outlets.written
+    is_written = page is not None and page in recorder.outputs.written
     seconds = (datetime.now(timezone.utc) - recorder.run.started).total_seconds()
-    around = Surroundings(seconds, os.path.relpath(page, here) if page is not None and seen else "", above)
-    block = list(account_lines(recorder.run, around, width, verbosity))
-    _write(terminal, [*lines, *((Line(""),) if block else ()), *block])
+    surroundings = Surroundings(seconds, os.path.relpath(page, here) if page is not None and is_written else "", prefix)
+    account = list(account_lines(recorder.run, surroundings, width, verbosity))
+    _write(terminal, [*lines, *((Line(""),) if account else ()), *account])
 
 
 def _write(terminal: pytest.TerminalReporter, lines: Sequence[Line]) -> None:

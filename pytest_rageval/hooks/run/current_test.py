@@ -1,4 +1,4 @@
-"""Keep pytest's variable of the running test in the environment while systems run in threads."""
+"""Keep ``PYTEST_CURRENT_TEST`` in the environment while systems run in threads."""
 
 from __future__ import annotations
 

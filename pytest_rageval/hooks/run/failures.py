@@ -1,4 +1,4 @@
-"""Turn what can go wrong before and while a system answers into errors of the case, and fail its test with them."""
+"""Turn failures of systems and fixtures into errors of the case, and fail its test."""
 
 from __future__ import annotations
 

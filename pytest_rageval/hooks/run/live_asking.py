@@ -1,4 +1,4 @@
-"""Ask a system now, outside of all tests: what `rageval play` asks. A request can be stopped."""
+"""Answer requests of `rageval play`: ask a system outside of all tests; a request can stop."""
 
 from __future__ import annotations
 

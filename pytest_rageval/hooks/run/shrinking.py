@@ -28,7 +28,7 @@ from pytest_rageval.metrics.shared.detection import rejects
 from pytest_rageval.model.case import Case, Passage, Turn
 from pytest_rageval.model.facets import RELATION
 
-__all__ = ["CONFIRM", "MOST", "named", "shrink"]
+__all__ = ["CONFIRM", "MOST", "shrink", "with_names"]
 
 MOST, CONFIRM = 60, 3
 """The largest number of requests for a case, and how often its smallest context is asked."""
@@ -70,7 +70,7 @@ def shrink(
         return f"its fixtures failed: {type(error).__name__}: {error}"
 
 
-def named(items: Sequence[pytest.Item]) -> list[tuple[str, pytest.Item]]:
+def with_names(items: Sequence[pytest.Item]) -> list[tuple[str, pytest.Item]]:
     """Return each test with its name, or its node id if another one has the same name."""
     names = Counter(item.name for item in items)
     return [(item.name if names[item.name] == 1 else item.nodeid, item) for item in items]
