@@ -17,7 +17,7 @@ from pytest_rageval.hooks.collect.usage_errors import REFUSED
 from pytest_rageval.hooks.config.option_groups import BaselineSetting
 from pytest_rageval.hooks.config.process import WITHOUT_TESTS
 from pytest_rageval.hooks.run.dry_run import stay_in_one_process
-from pytest_rageval.hooks.setup import registered
+from pytest_rageval.hooks.setup import build_catalog
 
 __all__ = ["collected_cases", "in_project", "project_baseline", "project_catalog"]
 
@@ -117,7 +117,7 @@ class _Call(Generic[T]):
     def pytest_cmdline_main(self, config: pytest.Config) -> int:
         """Call the function instead of running a session."""
         try:
-            config.stash[CATALOG] = registered(config)
+            config.stash[CATALOG] = build_catalog(config)
             self.results.append(self._work(config))
         except (RagEvalError, pytest.UsageError) as error:
             self.error = error if isinstance(error, RagEvalError) else SettingError(str(error))
