@@ -60,7 +60,7 @@ def in_project(work: Callable[[pytest.Config], T], options: Sequence[str] = ()) 
     if call.error is not None:
         raise call.error
     if not call.results:
-        raise SettingError(f"pytest cannot start here: it ended with status {int(status)}; correct what it says above")
+        raise SettingError(f"pytest cannot start here: it ended with status {int(status)}; correct the error above")
     return call.results[0]
 
 

@@ -51,7 +51,7 @@ def shrink_tests(nodeids: Sequence[str], *, most: int, confirm: int) -> list[Shr
     if plugin.results is None:
         raise SettingError(f"pytest cannot collect {nodeids[0]}: it ended with status {int(status)}")
     if not plugin.results:
-        raise SettingError(f"{nodeids[0]} is no RAG case; give the node id of a test, or the id of a case of a run")
+        raise SettingError(f"{nodeids[0]} is not a RAG case; give the node id of a test, or the id of a case of a run")
     return plugin.results
 
 

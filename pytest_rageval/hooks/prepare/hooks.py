@@ -116,7 +116,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
             entry.testbed.reached = True
             return
     if item.get_closest_marker("rag_case") and REFUSED not in item.config.stash:
-        problem = "rag_case has no effect here; put it on a function, a class that is no unittest.TestCase, or a module"
+        problem = (
+            "rag_case has no effect here; put it on a function, a class that is not a unittest.TestCase, or a module"
+        )
         refuse(item.config, item.nodeid, coded(SettingError(f"{item.nodeid}: {problem}", code="RAG108")))
 
 

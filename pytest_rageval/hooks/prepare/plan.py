@@ -155,4 +155,4 @@ def _short_pools(cases: Sequence[Case]) -> tuple[str, ...]:
     if not short.count:
         return ()
     ids = ", ".join(short.ids) + (", ..." if short.count > len(short.ids) else "")
-    return (f"{short.count} of {short.total} cases got other passages than asked, as their pools are short ({ids})",)
+    return (f"{short.count} of {short.total} cases got other passages than requested: their pools are short ({ids})",)

@@ -64,7 +64,7 @@ def find_run(config: pytest.Config) -> None:
     if folder is None:
         which = f"no run of shard {shard}" if shard else "no run"
         where = f"{which} in .rageval/runs is unfinished or has errors"
-        note = f"{where}, so that --rag-resume takes nothing over and all cases run"
+        note = f"{where}: --rag-resume takes nothing over, and all cases run"
         config.stash[RESUMED] = Resumed(Stopped(""), note)
         return
     stopped = _without_damaged_lines(config, stopped_run(folder))

@@ -117,8 +117,8 @@ def _systems(collected: Collected) -> dict[str, str]:
     for entry in collected.entries:
         names.setdefault(entry.testbed.nodeid, {})[entry.responder.name] = None
     values = {f"what answers {nodeid}": ", ".join(systems) for nodeid, systems in names.items()}
-    used = {entry.responder.name for entry in collected.entries}
-    values |= {f"the system {name}": str(each) for name, each in options.named_systems.items() if name in used}
+    system_names = {entry.responder.name for entry in collected.entries}
+    values |= {f"the system {name}": str(each) for name, each in options.named_systems.items() if name in system_names}
     values |= _deciding(options, "systems")
     values["rag_judges"] = _digest(repr(sorted(options.panels.items())))
     values |= {f"the judge {name}": judge.digest[:16] for name, judge in collected.local_judges.items()}

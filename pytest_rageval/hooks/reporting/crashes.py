@@ -198,12 +198,12 @@ class Crashes:
         path, _, name = nodeid.partition("::")
         failed = pytest.TestReport(nodeid, (path, None, name), {}, "failed", sentence, when)
         ended = pytest.TestReport(nodeid, (path, None, name), {}, "passed", None, "teardown")
-        lost = None if when == "teardown" else self._config.stash[RECORDER].run.plan.lost(nodeid, sentence)
-        if lost is not None:
+        error = None if when == "teardown" else self._config.stash[RECORDER].run.plan.lost(nodeid, sentence)
+        if error is not None:
             from pytest_rageval.model.codec import encode_outcome
 
-            nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
-            failed.rag = {"outcome": encode_outcome(lost), **nothing, "missed": ""}  # type: ignore[attr-defined]
+            empty: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
+            failed.rag = {"outcome": encode_outcome(error), **empty, "missed": ""}  # type: ignore[attr-defined]
         controller = self._config.pluginmanager.getplugin("dsession")
         for report in [failed] if when == "teardown" else [failed, ended]:
             controller.worker_testreport(node=node, rep=report)

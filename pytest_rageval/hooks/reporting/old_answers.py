@@ -63,11 +63,11 @@ def _source(setting: BaselineSetting, name: str, runs: Path | None) -> Source:
     if setting.answers and setting.path is not None:
         path = answers_path(setting.path)
         return Source(path.name, read_answers(path))
-    stored = None if runs is None or not name or Path(name).name != name else runs / name / "results.json"
-    if stored is None or not stored.is_file():
+    results_path = None if runs is None or not name or Path(name).name != name else runs / name / "results.json"
+    if results_path is None or not results_path.is_file():
         return Source()
     with suppress(OSError, AttributeError, KeyError, TypeError, ValueError):  # no option names this file
-        results = parse_json(stored.read_bytes())
+        results = parse_json(results_path.read_bytes())
         if all("question" in instance for instance in results["instances"].values()):  # it has texts
             return Source(f"the run {name}", answers_of(map(decode_outcome, results["outcomes"])))
     return Source()

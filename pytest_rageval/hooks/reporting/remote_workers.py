@@ -138,7 +138,7 @@ def reporting_unreachable(config: pytest.Config) -> Generator[None]:
     except ValueError as error:
         if "rsync root" not in str(error):
             raise
-        problem = f"workers on other machines would not find what is given: {ascii_safe(str(error))}"
+        problem = f"workers on other machines would not find the given paths: {ascii_safe(str(error))}"
         advice = "give absolute paths below --rsyncdir, and options as --name=VALUE"
         raise pytest.UsageError(coded(SettingError(f"{problem}; {advice}", code="RAG504"))) from None
 

@@ -19,13 +19,13 @@ from pytest_rageval.report.text.lines import Line, counted, few_of, wrap
 __all__ = ["print_account", "print_summary"]
 
 
-def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: Sequence[str]) -> None:
+def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost_workers: Sequence[str]) -> None:
     """Print the sections that options request, the written files, and warnings.
 
     Args:
         terminal: pytest's terminal; gives width and verbosity.
         recorder: the recorded run, with evaluated gates.
-        lost: messages about lost workers.
+        lost_workers: messages about lost workers.
     """
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
@@ -35,14 +35,14 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     if recorder.rerun_advice and verbosity > -1:
         lines.append(Line(ascii_safe(recorder.rerun_advice)))  # not wrapped, because its end is a command to copy
     if recorder.pruned and verbosity > 0:
-        lines += wrap(Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}"), width)
+        lines += wrap(Line(f"runs removed because of rag_keep_runs: {few_of(tuple(recorder.pruned), 3)}"), width)
     if verbosity > -1:
         lines += written_lines(recorder.outputs.written, config.invocation_params.dir, width)
         lines += [Line(f"logged to MLflow: {ascii_safe(uri)}") for uri in recorder.outputs.mlflow_stores]
     if recorder.dropped_steps:
         steps = counted(recorder.dropped_steps, "step")
         lines.append(Line(f"trace: {steps} came from threads without the case's context", "yellow"))
-    lines += [Line(f"warning: {fault}", "yellow") for fault in (*lost, *recorder.outputs.faults)]
+    lines += [Line(f"warning: {fault}", "yellow") for fault in (*lost_workers, *recorder.outputs.faults)]
     if lines:
         terminal.write_sep("=", "rag")
         _write(terminal, lines)

@@ -130,8 +130,8 @@ class RagAsk:
         self._stop_if_refused = stop_if_refused
         self._loop = loop
         self._shared = shared_folder(session.config)
-        self._once: dict[Origin, tuple[object, _AnswersOnce]] = {}
-        self._answered: dict[Origin, list[tuple[Case, int, Answer]]] = {}
+        self._once: dict[Origin, tuple[object, _AnswersOnce]] = {}  # the system and its cache
+        self._answered: dict[Origin, list[tuple[Case, int, Answer]]] = {}  # case, repeat and answer
         self._learns = bool(collected.asking) or collected.options.shrink is not None
 
     def __repr__(self) -> str:
@@ -153,10 +153,10 @@ class RagAsk:
             pytest.fail(coded(SettingError(_AS_ARGUMENT, code="RAG107")), pytrace=False)
         if self._collected.options.answers is not None:
             pytest.skip("rag_ask asks the system, and --rag-answers has recorded answers only")
-        asked = _with_changes(_case_of(case), question, passages, history)
+        changed_case = _with_changes(_case_of(case), question, passages, history)
         entries = item.stash[ASKS]
-        entry = next((each for each in entries if each.responder.name == asked.facets.get("system")), entries[0])
-        return self.ask(request, entry, asked.with_facets(system=entry.responder.name))
+        entry = next((each for each in entries if each.responder.name == changed_case.facets.get("system")), entries[0])
+        return self.ask(request, entry, changed_case.with_facets(system=entry.responder.name))
 
     def ask(self, request: pytest.FixtureRequest, entry: Entry, case: Case) -> AskedResult:
         """Ask the system of an entry; skip the running test if the budget is spent, and fail it after another error."""
@@ -175,10 +175,10 @@ class RagAsk:
         """Store the answer to a case of the session: a request for this case does not ask the system again."""
         if not self._learns:
             return
-        known = case, int(case.facets.get("repeat", "1")), answer
-        self._answered.setdefault(origin, []).append(known)
+        triple = case, int(case.facets.get("repeat", "1")), answer
+        self._answered.setdefault(origin, []).append(triple)
         if origin in self._once:
-            self._once[origin][1].cache.learn(*known)
+            self._once[origin][1].cache.learn(*triple)
 
     def answer(
         self, request: pytest.FixtureRequest, entry: Entry, task: Task, stop: threading.Event | None = None
@@ -224,8 +224,8 @@ class RagAsk:
         if once is None or system is not answerer.system:
             once = _AnswersOnce(answerer, self._shared)
             self._once[origin] = answerer.system, once
-            for known in self._answered.get(origin, ()):
-                once.cache.learn(*known)
+            for triple in self._answered.get(origin, ()):
+                once.cache.learn(*triple)
         return replace(desk, answerer=once)
 
 

@@ -150,7 +150,7 @@ class RagResult:
         parsed = parse_gate(gate, "rag.check")
         needs_run = parsed.metric in PSEUDO_METRICS or corrects(parsed.metric)
         if parsed.slice or parsed.min_n > 1 or parsed.baseline or needs_run:
-            raise SettingError(f"rag.check: {short_repr(gate)} is no bound on one case; write metric OP number")
+            raise SettingError(f"rag.check: {short_repr(gate)} is not a bound on one case; write metric OP number")
         self._metrics.get(parsed.metric, "rag.check")
         check_gate(parsed, self._metrics, self.case.facets, "rag.check")
         return parsed
