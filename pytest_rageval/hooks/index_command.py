@@ -15,7 +15,7 @@ from pytest_rageval.hooks.collect.keys import CATALOG
 from pytest_rageval.hooks.collect.session_corpus import corpus_of
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.progress_bar import on_stderr
-from pytest_rageval.hooks.prepare.retriever import built_retriever, store_in
+from pytest_rageval.hooks.prepare.retriever import build_retriever, store_in
 from pytest_rageval.hooks.project import in_project
 from pytest_rageval.report.files.pruning import size_of
 from pytest_rageval.retrieval.index_store import Build, IndexStore, StoredIndex, name_of, stored
@@ -138,7 +138,7 @@ def _retriever_over(config: pytest.Config, store: IndexStore) -> tuple[Options, 
         raise SettingError("the ini names no rag_corpus; tests index the corpus of a fixture with that name")
     retrievers = config.stash[CATALOG].retrievers
     try:
-        built_retriever(options, retrievers, passages, corpus.digest.hex(), store, corpus.watch)
+        build_retriever(options, retrievers, passages, corpus.digest.hex(), store, corpus.watch)
     except (RagEvalError, _MissingIndexError):
         raise
     except Exception as error:  # from a user's retriever

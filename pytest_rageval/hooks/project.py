@@ -17,12 +17,12 @@ from pytest_rageval.hooks.collect.usage_errors import REFUSED
 from pytest_rageval.hooks.config.option_groups import BaselineSetting
 from pytest_rageval.hooks.config.process import WITHOUT_TESTS
 from pytest_rageval.hooks.run.dry_run import stay_in_one_process
-from pytest_rageval.hooks.setup import registered
+from pytest_rageval.hooks.setup import build_catalog
 
 __all__ = ["collected_cases", "in_project", "project_baseline", "project_catalog"]
 
 IMPORTED = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
-"""Options of pytest for a process that has imported the package already."""
+"""Options of pytest for a process that has already imported the package: pytest would warn of that."""
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ def project_catalog() -> Catalog:
 
 
 def project_baseline() -> Path | None:
-    """Return the path of the project's baseline, as the ini names it; None if it names none.
+    """Return the path of the project's baseline; None if the ini names none.
 
     Raises:
         RagEvalError: pytest cannot start here, or the path is invalid.
@@ -60,21 +60,21 @@ def in_project(work: Callable[[pytest.Config], T], options: Sequence[str] = ()) 
     if call.error is not None:
         raise call.error
     if not call.results:
-        raise SettingError(f"pytest cannot start here: it ended with status {int(status)}; correct what it says above")
+        raise SettingError(f"pytest cannot start here: it ended with status {int(status)}; correct the error above")
     return call.results[0]
 
 
 def collected_cases() -> int:
-    """Collect the tests of the project as pytest does, run none, and return the number of their cases.
+    """Return the number of cases in the project: collect its tests as pytest does, and run none.
 
     Raises:
         SettingError: pytest refuses the project, or cannot collect its tests; the message is pytest's.
     """
-    plugin, printed = _CollectOnly(), StringIO()
-    with redirect_stdout(printed), redirect_stderr(printed):
+    plugin, output = _CollectOnly(), StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
         status = pytest.main([*IMPORTED, "--collect-only", "-qq", "--no-header", "--capture=no"], [plugin])
     refused = [] if plugin.config is None else plugin.config.stash.get(REFUSED, [])
-    errors = [line.removeprefix("ERROR: ") for line in printed.getvalue().splitlines() if line.startswith("ERROR: ")]
+    errors = [line.removeprefix("ERROR: ") for line in output.getvalue().splitlines() if line.startswith("ERROR: ")]
     if refused or errors:
         raise SettingError((refused or errors)[0])
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
@@ -117,7 +117,7 @@ class _Call(Generic[T]):
     def pytest_cmdline_main(self, config: pytest.Config) -> int:
         """Call the function instead of running a session."""
         try:
-            config.stash[CATALOG] = registered(config)
+            config.stash[CATALOG] = build_catalog(config)
             self.results.append(self._work(config))
         except (RagEvalError, pytest.UsageError) as error:
             self.error = error if isinstance(error, RagEvalError) else SettingError(str(error))

@@ -1,4 +1,4 @@
-"""Register markers, users' names and plugins when pytest is configured."""
+"""Register markers, the names of users and the plugins when pytest is configured."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pytest_rageval.hooks.collect import markers
 from pytest_rageval.hooks.collect.keys import CATALOG, RUN_FOLDER
 from pytest_rageval.hooks.collect.usage_errors import Refusals, located_message
 from pytest_rageval.hooks.config.process import is_worker, runs_tests
-from pytest_rageval.hooks.reporting.ending import Ending
+from pytest_rageval.hooks.reporting.account_printer import AccountPrinter
 from pytest_rageval.hooks.reporting.hooks import Reporting
 
-__all__ = ["configure", "registered"]
+__all__ = ["build_catalog", "configure"]
 
 
 def configure(config: pytest.Config) -> None:
-    """Register the markers, the users' own names, and this process's reporting plugins."""
+    """Register the markers, the names that users register, and the reporting plugins of this process."""
     markers.register(config)
-    config.stash[CATALOG] = registered(config)
+    config.stash[CATALOG] = build_catalog(config)
     if any("[gate: " in argument for argument in config.args):
         from pytest_rageval.hooks.collect.gate_ids import rewrite_arguments
 
@@ -41,16 +41,16 @@ def configure(config: pytest.Config) -> None:
     config.stash[RUN_FOLDER] = lambda: _run_folder(config)
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
-    config.pluginmanager.register(Ending(), "rageval-ending")
-    _register_wanted(config)
+    config.pluginmanager.register(AccountPrinter(), "rageval-account")
+    _register_optional_plugins(config)
     if config.option.rag_gate:
         _check_gates(config.option.rag_gate)
     if config.option.rag_resume is not None:
-        _find_run(config)
+        _find_resumed_run(config)
 
 
-def _register_wanted(config: pytest.Config) -> None:
-    """Register the plugins that an option asks for."""
+def _register_optional_plugins(config: pytest.Config) -> None:
+    """Register the plugins that an option or the environment requests."""
     if getattr(config.option, "dist", "no") not in ("no", "each"):
         from pytest_rageval.hooks.reporting.crashes import Crashes
 
@@ -80,16 +80,20 @@ def _run_folder(config: pytest.Config) -> Path | None:
     return recorder_of(config).folder
 
 
-def registered(config: pytest.Config) -> Catalog:
-    """Return the catalog with built-in and users' names; an error in a user's hook is a usage error."""
+def build_catalog(config: pytest.Config) -> Catalog:
+    """Return the catalog of all build_catalog names, built-in and the user's.
+
+    Raises:
+        pytest.UsageError: a user's hook ``pytest_rageval_register`` fails.
+    """
     catalog = Catalog()
     try:
         config.hook.pytest_rageval_register.call_historic(kwargs={"registry": catalog})
     except RagEvalError as error:
         raise pytest.UsageError(located_message(error, config.rootpath)) from None
     except Exception as error:
-        what = f"{located_message(error, config.rootpath)} ({type(error).__name__}, in pytest_rageval_register)"
-        raise pytest.UsageError(coded(SettingError(what, code="RAG115"))) from None
+        problem = f"{located_message(error, config.rootpath)} ({type(error).__name__}, in pytest_rageval_register)"
+        raise pytest.UsageError(coded(SettingError(problem, code="RAG115"))) from None
     return catalog
 
 
@@ -104,7 +108,7 @@ def _check_gates(gates: list[str]) -> None:
         raise pytest.UsageError(coded(error)) from None
 
 
-def _find_run(config: pytest.Config) -> None:
+def _find_resumed_run(config: pytest.Config) -> None:
     from pytest_rageval.hooks.prepare.resume import find_run
 
     try:

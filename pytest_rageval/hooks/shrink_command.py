@@ -1,4 +1,4 @@
-"""Shrink the cases of tests for the command `rageval shrink`: collect them, and run none."""
+"""Shrink the cases of tests for the command ``rageval shrink``, without running the tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RUN_FOLDER
 from pytest_rageval.hooks.config.process import WITHOUT_TESTS
 from pytest_rageval.hooks.run.dry_run import stay_in_one_process
-from pytest_rageval.hooks.run.shrinking import named, shrink
+from pytest_rageval.hooks.run.shrinking import shrink, with_names
 from pytest_rageval.model.case import Case
 
 __all__ = ["ShrunkCase", "shrink_tests"]
@@ -23,10 +23,10 @@ class ShrunkCase:
     """A case after the search.
 
     Attributes:
-        name: the name of its test.
+        name: the name of its test, or the node id if another test has the same name.
         case: the case.
-        result: its smallest context, or why there is none.
-        texts: whether texts may be shown.
+        result: its smallest context, or a sentence why there is none.
+        texts: whether texts of questions, answers and passages may be shown.
     """
 
     name: str
@@ -40,19 +40,19 @@ def shrink_tests(nodeids: Sequence[str], *, most: int, confirm: int) -> list[Shr
 
     Args:
         nodeids: node ids of tests, or of functions and files with tests.
-        most: the largest number of requests for a case.
-        confirm: number of times to ask a smallest context.
+        most: maximum number of requests for a case.
+        confirm: how often to ask a smallest context to confirm it.
 
     Raises:
         SettingError: pytest cannot collect the tests, or none of them is a case.
     """
     plugin = _ShrinkOnly(most, confirm)
     status = pytest.main(["-W", "ignore::pytest.PytestAssertRewriteWarning", "-qq", "--no-header", *nodeids], [plugin])
-    if plugin.found is None:
+    if plugin.results is None:
         raise SettingError(f"pytest cannot collect {nodeids[0]}: it ended with status {int(status)}")
-    if not plugin.found:
-        raise SettingError(f"{nodeids[0]} is no RAG case; give the node id of a test, or the id of a case of a run")
-    return plugin.found
+    if not plugin.results:
+        raise SettingError(f"{nodeids[0]} is not a RAG case; give the node id of a test, or the id of a case of a run")
+    return plugin.results
 
 
 class _ShrinkOnly:
@@ -61,11 +61,11 @@ class _ShrinkOnly:
     def __init__(self, most: int, confirm: int) -> None:
         self._most = most
         self._confirm = confirm
-        self.found: list[ShrunkCase] | None = None
+        self.results: list[ShrunkCase] | None = None  # None before the tests are collected
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:
-        """Run in one process, and report no run."""
+        """Run in one process, without reports of a run."""
         setattr(config.option, WITHOUT_TESTS, True)
         stay_in_one_process(config)
 
@@ -78,12 +78,12 @@ class _ShrinkOnly:
         """Shrink each case."""
         if session.testsfailed:
             return None
-        self.found = []
+        self.results = []
         cases = [item for item in session.items if ENTRY in item.stash]
         collected = session.config.stash[COLLECTED] if cases else None
-        for (name, item), following in zip(named(cases), [*cases[1:], None], strict=True):
+        for (name, item), following in zip(with_names(cases), [*cases[1:], None], strict=True):
             if collected is not None:
                 result = shrink(item, following, self._most, self._confirm)
                 case = collected.session_case(item.stash[ENTRY])
-                self.found.append(ShrunkCase(name, case, result, collected.options.texts))
+                self.results.append(ShrunkCase(name, case, result, collected.options.texts))
         return True

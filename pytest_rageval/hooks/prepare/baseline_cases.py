@@ -24,34 +24,34 @@ def deselected_of_baseline(collected: Collected, chosen: Sequence[int]) -> tuple
     ``sample`` leaves out is not in the testbed, and so not deselected.
 
     Args:
-        collected: every testbed and case.
+        collected: the collected testbeds and cases.
         chosen: the ordinals of the cases that run, on any shard.
     """
     if collected.baseline is None:
         return ()
-    running = set(chosen)
+    chosen_ordinals = set(chosen)
     entries = collected.entries
     systems = {entries[ordinal].responder.name for ordinal in chosen}
-    mine = [entries[at] for at in marker_ordinals(entries)]
-    mine = [entry for entry in mine if entry.testbed.reached and entry.responder.name in systems]
-    if running.issuperset(entry.ordinal for entry in mine):
+    candidates = [entries[at] for at in marker_ordinals(entries)]
+    candidates = [entry for entry in candidates if entry.testbed.reached and entry.responder.name in systems]
+    if chosen_ordinals.issuperset(entry.ordinal for entry in candidates):
         return ()
-    before = collected.baseline.cases
-    places = {id(case): at for at, case in enumerate(before)}
+    baseline_cases = collected.baseline.cases
+    positions = {id(case): at for at, case in enumerate(baseline_cases)}
     if collected.options.narrowed:
-        reached = {entry.testbed.nodeid for entry in mine}
-        before = tuple(case for case in before if case.testbed in reached)
-    now: dict[object, Measured] = {}
-    for entry in mine:
+        testbeds = {entry.testbed.nodeid for entry in candidates}
+        baseline_cases = tuple(case for case in baseline_cases if case.testbed in testbeds)
+    session_cases: dict[object, Measured] = {}
+    for entry in candidates:
         case = _case(collected, entry)
-        now[case.key] = case
-    runs = {_case(collected, entries[ordinal]).key for ordinal in chosen}
-    pairing = pair_up(before, list(now.values()))
+        session_cases[case.key] = case
+    running = {_case(collected, entries[ordinal]).key for ordinal in chosen}
+    pairing = pair_up(baseline_cases, list(session_cases.values()))
     pairs = (*pairing.pairs, *pairing.changed, *pairing.failed)
-    return tuple(sorted(places[id(pair.before)] for pair in pairs if pair.after.key not in runs))
+    return tuple(sorted(positions[id(pair.before)] for pair in pairs if pair.after.key not in running))
 
 
 def _case(collected: Collected, entry: Entry) -> Measured:
-    """Return a case in the form of a measured one, without scores; its repeats are one case."""
+    """Return a case as `Measured` without scores, for pairing; all repeats of a case are equal."""
     case = collected.session_case(entry)
     return Measured(entry.testbed.nodeid, case.id, entry.responder.name, facets_of_case(case.facets), case_digest(case))

@@ -1,4 +1,4 @@
-"""Check that ``--rag-budget-usd`` can hold: each call is visible and has a maximum cost."""
+"""Check that ``--rag-budget-usd`` can be enforced: each call is visible and has a limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["check_budget"]
 
 
 def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial: bool) -> None:
-    """Raise `SettingError` if the cost of a call cannot be bounded.
+    """Raise `SettingError` if a call is invisible or has no maximum cost.
 
     Args:
         collected: the session.

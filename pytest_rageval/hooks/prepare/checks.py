@@ -1,4 +1,4 @@
-"""Checks after collection: session gates, the matrix, named systems, recorded answers."""
+"""Check the collected session: its gates, matrix, named systems and recorded answers."""
 
 from __future__ import annotations
 
@@ -25,19 +25,22 @@ __all__ = ["check_session"]
 
 
 def check_session(collected: Collected) -> None:
-    """Check the whole session and load the named systems; raise `SettingError`.
+    """Check the whole session, and load the named systems.
 
     If a session gate or ``--rag-matrix`` names a metric that no testbed computes, all testbeds compute it. Exception:
-    a baseline gate of the ini, in a run of a part of the project. Its metric belongs to testbeds outside the part, and
-    the cases here have no baseline value for it.
+    a baseline gate of the ini, if only a part of the project runs. Its metric belongs to testbeds outside of this part,
+    and the cases here have no baseline value for it.
+
+    Raises:
+        RagEvalError: a setting is invalid, or does not fit the collected cases.
     """
     options = collected.options
     _check_traces(options)
     collected.baseline = load_baseline(options.baseline)
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     _check_cluster(collected)
-    asked = (*collected.entries, *collected.request_entries)
-    systems = (entry.responder.kind for entry in asked if entry.responder.named)
+    entries = (*collected.entries, *collected.request_entries)
+    systems = (entry.responder.kind for entry in entries if entry.responder.named)
     collected.named.load(systems, collected.catalog.systems, options.named_systems)
     check_embedded(collected)
     check_workflows(collected)
@@ -60,7 +63,7 @@ def check_session(collected: Collected) -> None:
 
 
 def _check_traces(options: Options) -> None:
-    """Refuse to collect spans without OpenTelemetry's SDK."""
+    """Refuse contradictory trace settings, and OpenTelemetry traces without its SDK."""
     if options.otel and options.traces == OFF:
         raise SettingError("--rag-otel and rag_traces = off exclude each other; give one of them", code="RAG103")
     if options.trace_mode == OTEL and not has_sdk():
@@ -68,7 +71,7 @@ def _check_traces(options: Options) -> None:
 
 
 def _check_cluster(collected: Collected) -> None:
-    """Refuse an ini cluster whose facet no case has; only warn if the run is a part of the project."""
+    """Refuse a cluster facet that no case has; only warn if a part of the project runs."""
     cluster, cases = collected.options.cluster, [entry.case for entry in collected.entries]
     if cluster == DIALOGUE or has_facet(cases, cluster):
         return
@@ -79,23 +82,24 @@ def _check_cluster(collected: Collected) -> None:
 
 
 def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) -> None:
-    """Refuse a gate that matches no case, unless the ini sets it and the run is a part of the project."""
-    is_standing = _is_standing(collected, where)
-    check_gate(gate, collected.catalog.metrics, facets | set(gate.slice) if is_standing else facets, where)
+    """Refuse a gate that matches no case, unless the ini sets it and a part of the project runs."""
+    may_miss_cases = _may_miss_cases(collected, where)
+    check_gate(gate, collected.catalog.metrics, facets | set(gate.slice) if may_miss_cases else facets, where)
     refuse_baseline(gate, collected.options.baseline, where)
     refuse_stable_of_originals(gate, where)
-    lacks_metric = is_standing and not _is_computed(collected, gate.metric)
+    lacks_metric = may_miss_cases and not _is_computed(collected, gate.metric)
     if not lacks_metric and any(in_slice(entry.case.facets, gate.beforehand) for entry in collected.entries):
         return
     if may_lack_answers(gate, collected.testbeds.values()):
         return
-    if not is_standing:
+    if not may_miss_cases:
         raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case of this session", code="RAG112")
     collected.unmatched.append(gate)
 
 
 def _compute_for(collected: Collected, gate: Gate, where: str) -> None:
-    if gate.baseline and _is_standing(collected, where):
+    """Let all testbeds compute the metric of a session gate; raise `UnknownNameError` if there is none of its name."""
+    if gate.baseline and _may_miss_cases(collected, where):
         return
     try:
         _compute(collected, gate.metric, where)
@@ -105,8 +109,8 @@ def _compute_for(collected: Collected, gate: Gate, where: str) -> None:
         raise UnknownNameError("metric", gate.metric, known, place, error.meant) from None
 
 
-def _is_standing(collected: Collected, where: str) -> bool:
-    """Return whether the ini sets the gate and the run is a part of the project."""
+def _may_miss_cases(collected: Collected, where: str) -> bool:
+    """Return whether a gate's cases may be outside of this run: the ini sets it, and a part of the project runs."""
     return where == "rag_gates" and collected.options.narrowed
 
 
@@ -115,6 +119,7 @@ def _is_computed(collected: Collected, name: str) -> bool:
 
 
 def _compute(collected: Collected, name: str, where: str) -> None:
+    """Let all testbeds compute a metric, unless one of them already does; also the metric that it corrects."""
     if name not in PSEUDO_METRICS:
         metric = collected.catalog.metrics.get(name, where)
         if inner := corrects(name):

@@ -39,7 +39,7 @@ def check_judged(collected: Collected, testbeds: Collection[Testbed], passages: 
         missing = [name for name in relevant if name not in (ids if kind == "document" else pages)]
         if len(missing) == len(relevant):
             raise SettingError(
-                f"{testbed.settings.origin}: {_nothing(kind, missing[0], passages[0], pages)}", code="RAG206"
+                f"{testbed.settings.origin}: {_problem(kind, missing[0], passages[0], pages)}", code="RAG206"
             )
         if missing:
             lacks = f"{len(missing)} of the {len(relevant)} {kind}s that are judged relevant"
@@ -47,9 +47,10 @@ def check_judged(collected: Collected, testbeds: Collection[Testbed], passages: 
 
 
 def _kinds(testbed: Testbed) -> set[Kind]:
-    """Return the kinds of judged ids that a testbed's metrics compare; metrics that only cross-check labels need none.
+    """Return which kinds of ids a testbed's metrics compare: documents, pages, both or none.
 
-    A testbed with a qrels file but no such metric may compute one in the test's body: check its pages.
+    Metrics that only cross-check labels compare none. A testbed with a qrels file but no such metric may compute one
+    in the test's body: check its pages.
     """
     labelled = any(metric.labels != "none" for metric in testbed.metrics.values())
     cross_checks = ("answer_in_context", "page_Rprec") if labelled else ("answer_in_context",)
@@ -62,6 +63,7 @@ def _kinds(testbed: Testbed) -> set[Kind]:
 
 
 def _relevant(case: Case, kind: Kind) -> Iterator[str]:
+    """Yield the documents or pages that are judged relevant to a case; none if the case has passages or evidence."""
     if case.supplied is not None or case.instance.evidence:
         return
     if kind == "page":
@@ -71,8 +73,15 @@ def _relevant(case: Case, kind: Kind) -> Iterator[str]:
         yield from (name for name, grade in case.qrels.items() if grade > 0)
 
 
-def _nothing(kind: Kind, name: str, first: Passage, pages: dict[str, str]) -> str:
-    """Return the message for a corpus without any relevant document or page."""
+def _problem(kind: Kind, name: str, first: Passage, pages: dict[str, str]) -> str:
+    """Return the message for a corpus without any relevant document or page.
+
+    Args:
+        kind: whether documents or pages are judged.
+        name: a judged document or page.
+        first: the first passage of the corpus.
+        pages: page -> id of one of its passages, for the whole corpus.
+    """
     problem = f"rag_corpus contains no {kind} that is judged relevant"
     if kind == "document" and name in pages:
         chunk = short_repr(pages[name])

@@ -30,41 +30,43 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.testbed import Entry, Testbed
     from pytest_rageval.model.case import Passage
 
-__all__ = ["READERS", "read_where_needed"]
+__all__ = ["READERS", "read_if_needed"]
 
 
 READERS = ("extractive", "llm", "rag_system")
-"""Built-in systems that retrieve if a case supplies no passages; `closed_book` never does."""
+"""Built-in systems that retrieve if a case supplies no passages; ``closed_book`` never retrieves."""
 
 
-def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+def read_if_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Read the corpus if a test needs it, check that it has the judged documents, and build its retriever.
 
-    Cases with evidence also need the corpus, to locate their evidence. Errors are raised before anything runs. If
-    nothing will run, only check that the files exist.
+    Cases with evidence also need the corpus, to locate their evidence. If no test will run, only check that the files
+    exist.
     """
     corpus = corpus_of(config)
     collected = config.stash.get(COLLECTED, None)
-    searched = bool(Options.corpus.read(config)) or (collected is not None and not collected.needs_corpus)
-    corpus.needed = searched and _is_needed(config, items)
-    located = []
+    can_retrieve = bool(Options.corpus.read(config)) or (collected is not None and not collected.needs_corpus)
+    corpus.needed = can_retrieve and _is_needed(config, items)
+    evidence_cases = []
     if Options.corpus.read(config):
         from pytest_rageval.hooks.prepare.evidence import with_evidence
 
-        located = with_evidence(items)
-    if not corpus.needed and not located:
+        evidence_cases = with_evidence(items)
+    if not corpus.needed and not evidence_cases:
         return
     if config.option.collectonly or config.option.rag_dry_run:
         corpus.check_files()
         return
-    if located:
+    if evidence_cases:
         from pytest_rageval.corpora.locating import EvidenceLocator
 
-        corpus.locator = EvidenceLocator(entry.case.instance for entry in located)
-    _use(corpus, collected, items, located)
+        corpus.locator = EvidenceLocator(entry.case.instance for entry in evidence_cases)
+    _prepare(corpus, collected, items, evidence_cases)
 
 
-def _use(corpus: Corpus, collected: Collected | None, items: Sequence[pytest.Item], located: Sequence[Entry]) -> None:
+def _prepare(
+    corpus: Corpus, collected: Collected | None, items: Sequence[pytest.Item], evidence_cases: Sequence[Entry]
+) -> None:
     """Read the corpus, check it against the cases, and build the retriever."""
     from pytest_rageval.hooks.prepare.corpus_coverage import check_judged
     from pytest_rageval.hooks.prepare.evidence import check_evidence
@@ -72,7 +74,7 @@ def _use(corpus: Corpus, collected: Collected | None, items: Sequence[pytest.Ite
 
     passages, users = corpus.passages, set() if collected is None else _corpus_users(collected, items)
     if collected is not None and corpus.locator is not None:
-        check_evidence(collected, located, corpus.locator)
+        check_evidence(collected, evidence_cases, corpus.locator)
     if collected is not None and passages is not None:
         digest_labels(collected, _corpus_cases(collected, items), passages)
     if collected is None:
@@ -80,28 +82,30 @@ def _use(corpus: Corpus, collected: Collected | None, items: Sequence[pytest.Ite
     if users and passages is not None:
         check_judged(collected, users, passages)
     if users:
-        _make_retriever(collected, passages, items)
-    _make_named(collected, items, passages)
+        _build_retriever(collected, passages, items)
+    _build_chain_retrievers(collected, items, passages)
 
 
-def _make_retriever(collected: Collected, passages: tuple[Passage, ...] | None, items: Sequence[pytest.Item]) -> None:
+def _build_retriever(collected: Collected, passages: tuple[Passage, ...] | None, items: Sequence[pytest.Item]) -> None:
     """Build the session's retriever; raise `RagEvalError` for an invalid setting or index."""
     from pytest_rageval.hooks.prepare.retriever import retriever_over
 
-    with _reported_later():
+    with _ignoring_foreign_errors():
         retriever = retriever_over(passages, collected)
         if getattr(retriever, "lacks_embedder", False) and collected.models.setting(EMBEDDER).name is None:
             _check_embedder(items)
 
 
 def _check_embedder(items: Sequence[pytest.Item]) -> None:
-    """Raise `SettingError` if no fixture embeds questions either."""
+    """Raise `SettingError` if no user's fixture embeds the questions."""
     if all(overridden(EMBEDDER, item) is None for item in items):
         problem = 'rag_retriever_params has a query with "{vector}", and no model embeds the questions'
         raise SettingError(f"{problem}; set rag_embedder_model, or override the fixture {EMBEDDER}")
 
 
-def _make_named(collected: Collected, items: Sequence[pytest.Item], passages: tuple[Passage, ...] | None) -> None:
+def _build_chain_retrievers(
+    collected: Collected, items: Sequence[pytest.Item], passages: tuple[Passage, ...] | None
+) -> None:
     """Build the retrievers that chains name; raise `RagEvalError` for an invalid parameter or index."""
     from pytest_rageval.hooks.prepare.retriever import retriever_of_kind
 
@@ -109,13 +113,13 @@ def _make_named(collected: Collected, items: Sequence[pytest.Item], passages: tu
     for responder in dict.fromkeys(entry.responder for entry in entries if entry.case.supplied is None):
         needs = needs_of(collected, responder)
         for where, kind, params in () if needs is None else needs.retrievers:
-            with _placed(where, kind), _reported_later():
+            with _naming_chain(where, kind), _ignoring_foreign_errors():
                 retriever_of_kind(kind, params, passages, collected)
 
 
 @contextmanager
-def _placed(where: str, kind: str) -> Iterator[None]:
-    """Say in an error of parameters that they are those of a chain."""
+def _naming_chain(where: str, kind: str) -> Iterator[None]:
+    """Name the chain in an error about its retriever's parameters, instead of the ini option."""
     try:
         yield
     except SettingError as error:
@@ -124,7 +128,7 @@ def _placed(where: str, kind: str) -> Iterator[None]:
 
 
 @contextmanager
-def _reported_later() -> Iterator[None]:
+def _ignoring_foreign_errors() -> Iterator[None]:
     """Ignore an error of foreign code: the first case that needs the retriever reports it with more detail."""
     try:
         yield
@@ -135,7 +139,7 @@ def _reported_later() -> Iterator[None]:
 
 
 def _corpus_users(collected: Collected, items: Sequence[pytest.Item]) -> set[Testbed]:
-    """Return the testbeds that built-in readers and retrievers answer from the corpus of the ini."""
+    """Return the testbeds whose built-in system retrieves from the corpus of the ini."""
     users: set[Testbed] = set()
     known: set[object] = set()
     from pytest_rageval.retrieval import BUILTIN, FAMILIES
@@ -162,14 +166,15 @@ def _corpus_cases(collected: Collected, items: Sequence[pytest.Item]) -> Iterato
         entry = item.stash.get(ENTRY, None)
         if entry is None:
             continue
-        place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
-        if place not in known:
-            known[place] = reaches_own("rag_corpus", _fixtures_of(collected, entry, item), item)
-        if known[place]:
+        key = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
+        if key not in known:
+            known[key] = reaches_own("rag_corpus", _fixtures_of(collected, entry, item), item)
+        if known[key]:
             yield entry
 
 
 def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
+    """Return whether a test, or the system of its case, uses the corpus of the ini."""
     collected = config.stash.get(COLLECTED, None)
     known: set[object] = set()
     for item in items:
@@ -178,24 +183,24 @@ def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
         if collected is None:
             continue
         for entry in entries_of(item):
-            place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
-            if place not in known and reaches_own(CORPUS_FIXTURE, _fixtures_of(collected, entry, item), item):
+            key = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
+            if key not in known and reaches_own(CORPUS_FIXTURE, _fixtures_of(collected, entry, item), item):
                 return True
-            known.add(place)
+            known.add(key)
     return False
 
 
 def _fixtures_of(collected: Collected, entry: Entry, item: pytest.Item) -> list[str]:
-    """Return the fixtures that answering a case sets up and that may use the corpus."""
+    """Return the fixtures that are set up to answer a case and may use the corpus."""
     name = entry.responder.kind
     fixtures = (*PARTS, *MODELS, EMBEDDER, ENVIRONMENTS_FIXTURE, "rag_system")
-    theirs = [fixture for fixture in fixtures if overridden(fixture, item) is not None]
-    models = [fixture for fixture in theirs if fixture in MODELS]
+    user_fixtures = [fixture for fixture in fixtures if overridden(fixture, item) is not None]
+    models = [fixture for fixture in user_fixtures if fixture in MODELS]
     if entry.testbed.recorded is not None or collected.named.get(name) is not None:
         return models
-    if not entry.responder.named and "rag_system" in theirs:
+    if not entry.responder.named and "rag_system" in user_fixtures:
         return ["rag_system", *models]
-    parts = [fixture for fixture in theirs if fixture != "rag_system"]
+    parts = [fixture for fixture in user_fixtures if fixture != "rag_system"]
     needs = needs_of(collected, entry.responder)
     if "rag_retriever" in parts and (needs is None or not needs.retrievers):
         return [fixture for fixture in parts if fixture != CORPUS_FIXTURE]

@@ -1,4 +1,4 @@
-"""Report which system answers if nothing names one, and if the baseline holds another one."""
+"""Report the built-in system that answers by default, and a baseline of another system."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["default_system", "note_similar_fixture", "other_system_notes"]
 
 
 def note_similar_fixture(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
-    """Warn if a built-in system answers by default although a user's fixture has nearly the name ``rag_system``."""
+    """Warn if a built-in system answers by default, and a user's fixture has a name similar to ``rag_system``."""
     first = {item.path: item for item in items if ENTRY in item.stash and item.stash[ENTRY].responder.default}
     similar = dict.fromkeys(each for item in first.values() for each in similar_fixtures(SYSTEM_FIXTURE, item))
     if similar:
@@ -32,11 +32,17 @@ def default_system(entries: Iterable[Entry]) -> str:
 
 
 def other_system_notes(baseline: Snapshot | None, plan: Plan, systems: Collection[str]) -> tuple[str, ...]:
-    """Return a warning if the session has one system and the baseline has one other; none if they can be compared."""
+    """Return a warning if the session has one system and the baseline another one; else nothing.
+
+    Args:
+        baseline: the baseline, or None.
+        plan: the session's plan.
+        systems: names of the systems of the selected cases.
+    """
     if baseline is None or plan.updates:
         return ()
-    held = {case.system for case in baseline.cases if not plan.narrowed or case.testbed in plan.testbeds}
-    if not len(held) == len(systems) == 1 or held == {*systems}:
+    in_baseline = {case.system for case in baseline.cases if not plan.narrowed or case.testbed in plan.testbeds}
+    if not len(in_baseline) == len(systems) == 1 or in_baseline == {*systems}:
         return ()
-    other, system = *held, *systems
+    other, system = *in_baseline, *systems
     return (f"the baseline holds {other}, and {system} answers here: their differences are those of two systems",)

@@ -1,4 +1,4 @@
-"""Refuse the model ``embedded`` wherever it has no answer: it plays the built-in agents and chains only."""
+"""Refuse the model ``embedded`` for judges, embeddings and systems that it does not support."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _ONLY = "plays only the built-in agents and chains"
 
 
 def check_embedded(collected: Collected) -> None:
-    """Raise `SettingError` if the model ``embedded`` is a judge, embeds texts, or answers for another system."""
+    """Raise `SettingError` if ``embedded`` is to judge, to embed texts, or to answer for an unsupported system.
+
+    It supports only the built-in agents and chains.
+    """
     for fixture, name in collected.models.names:
         if name == EMBEDDED and fixture in _SETTINGS:
             raise SettingError(f"{_SETTINGS[fixture]} names {EMBEDDED}, which {_ONLY}; name another model")
@@ -37,12 +40,12 @@ def check_embedded(collected: Collected) -> None:
 
 
 def _check(collected: Collected, entry: Entry, item: pytest.Item) -> None:
-    """Check the system of one testbed. Recorded answers and systems without a model ask nothing."""
+    """Check the system of one testbed; recorded answers and systems without a model are always valid."""
     responder = entry.responder
     if entry.testbed.recorded is not None or responder.kind in WITHOUT_MODEL:
         return
-    session = collected.options.model.name if overridden("rag_llm", item) is None else None
-    if (responder.model or session) != EMBEDDED:
+    session_model = collected.options.model.name if overridden("rag_llm", item) is None else None
+    if (responder.model or session_model) != EMBEDDED:
         return
     workflow = workflow_of(collected, responder)
     if workflow is None or not workflow.uses_embedded:

@@ -42,7 +42,10 @@ class EvidenceCorpora:
         return replace(case, located=self._in_fixture(request))
 
     def _in_fixture(self, request: pytest.FixtureRequest) -> LocatedEvidence | None:
-        """Return the evidence in a fixture's passages; None without any, or on an error, which the system reports."""
+        """Return the evidence in the passages of the fixture ``rag_corpus``.
+
+        Return None without passages, or if the fixture fails: the system under test reports that error.
+        """
         try:
             value: object = request.getfixturevalue(CORPUS_FIXTURE)
         except (Exception, pytest.fail.Exception):
@@ -55,32 +58,32 @@ class EvidenceCorpora:
 
 
 def with_evidence(items: Sequence[pytest.Item]) -> list[Entry]:
-    """Return the retrieving cases with evidence whose corpus is the ini's."""
-    known: dict[Testbed, bool] = {}
+    """Return the cases that have evidence, supply no passages, and use the corpus of the ini."""
+    uses_ini_corpus: dict[Testbed, bool] = {}
     entries = []
     for item in items:
         entry = item.stash.get(ENTRY, None)
         if entry is None or not entry.case.instance.evidence or entry.case.supplied is not None:
             continue
-        if entry.testbed not in known:
-            known[entry.testbed] = overridden(CORPUS_FIXTURE, item) is None
-        if known[entry.testbed]:
+        if entry.testbed not in uses_ini_corpus:
+            uses_ini_corpus[entry.testbed] = overridden(CORPUS_FIXTURE, item) is None
+        if uses_ini_corpus[entry.testbed]:
             entries.append(entry)
     return entries
 
 
 def check_evidence(collected: Collected, entries: Iterable[Entry], locator: EvidenceLocator) -> None:
-    """Warn for each testbed of cases whose evidence is not in the corpus; their rankings are unscored.
+    """Warn of each testbed with cases whose evidence is not in the corpus: their rankings are unscored.
 
-    The warning quotes the first missing evidence, unless reports hold no texts.
+    The warning quotes the first missing evidence if reports contain texts.
     """
     cases: dict[Testbed, dict[str, Case]] = {}
     for entry in entries:
         cases.setdefault(entry.testbed, {})[entry.case.instance.id] = entry.case
-    for testbed, each in cases.items():
-        missing = [case.instance for case in each.values() if not locator.has_whole(case.instance)]
+    for testbed, by_id in cases.items():
+        missing = [case.instance for case in by_id.values() if not locator.has_whole(case.instance)]
         if missing:
-            count = f"{len(missing)} of {counted(len(each), 'case')} with evidence"
+            count = f"{len(missing)} of {counted(len(by_id), 'case')} with evidence"
             what = f"rag_corpus does not hold the evidence of {count}, and their rankings are unscored"
             problem = f": {next(locator.missing(missing[0]))[1]}" if collected.options.texts else ""
             hint = f"the first at {missing[0].origin}{problem}; run rageval lint --corpus"

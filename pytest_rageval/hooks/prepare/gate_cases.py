@@ -1,7 +1,7 @@
-"""Find the part of each gate's cases that a session selects.
+"""Find the gates that a session evaluates on only a part of their cases.
 
-``-m``, paths and testbeds select a slice on purpose. Everything else that drops cases (node ids of cases, ``-k``,
-``--lf``, ``--rag-limit``, a plugin that splits a suite) selects a part by accident.
+``-m``, paths and testbeds select a slice on purpose: their gates are complete. Everything else that drops cases (node
+ids of cases, ``-k``, ``--lf``, ``--rag-limit``, a plugin that splits a suite) leaves a gate with only a part.
 """
 
 from __future__ import annotations
@@ -40,65 +40,67 @@ def entry_of(item: object) -> Entry | None:
 def parts_of_gates(
     config: pytest.Config, collected: Collected, running: Collection[str], plan: Plan
 ) -> dict[str, SelectedPart]:
-    """Return gate's node id -> selected part of its cases, for each fixed-bound gate over only a part.
+    """Return node id of a gate -> selected part of its cases, for each gate with a fixed bound and only a part.
 
     Args:
-        config: pytest's.
-        collected: every testbed, and every item made for its cases.
+        config: the configuration of pytest.
+        collected: the testbeds, and the items of their cases.
         running: node ids of the cases that this process runs or takes over from another run.
-        plan: the session's testbeds and metrics.
+        plan: the testbeds and metrics of the session.
     """
     if collected.options.partial_gates == "decide":
         return {}
-    made = {item.nodeid: item for item in collected.items}
+    items = {item.nodeid: item for item in collected.items}
     selected = {*running, *collected.other_shard_nodes}
-    files = config.stash.get(SKIPPED_FILES, 0)
-    dropped = [item for nodeid, item in made.items() if nodeid not in selected]
-    early = cases_without_item(config)
-    if not (dropped or early or files):
+    n_skipped_files = config.stash.get(SKIPPED_FILES, 0)
+    dropped = [item for nodeid, item in items.items() if nodeid not in selected]
+    dropped_early = cases_without_item(config)
+    if not (dropped or dropped_early or n_skipped_files):
         return {}
-    matches_marks, own = _marks_filter(config.option.markexpr), set(marker_ordinals(collected.entries))
+    matches_marks, ordinals = _marks_filter(config.option.markexpr), set(marker_ordinals(collected.entries))
     has_lf = bool(getattr(config.option, "lf", False))  # --lf also drops whole testbeds
-    lost_cases = [
+    dropped_cases = [
         entry
         for item in dropped
         if (entry := entry_of(item))
-        and entry.ordinal in own
+        and entry.ordinal in ordinals
         and (has_lf or entry.testbed.reached)
         and matches_marks(item)
     ]
-    lost_cases += [entry for entry in early if entry.ordinal in own]
-    cases = [entry for nodeid in selected if nodeid in made and (entry := entry_of(made[nodeid]))]
+    dropped_cases += [entry for entry in dropped_early if entry.ordinal in ordinals]
+    cases = [entry for nodeid in selected if nodeid in items and (entry := entry_of(items[nodeid]))]
     parts: dict[str, SelectedPart | None] = {}
     for nodeid in plan.testbeds:
-        mine, lost = _of((nodeid,), cases), _of((nodeid,), lost_cases)
+        testbed_cases, testbed_dropped = _in_testbeds((nodeid,), cases), _in_testbeds((nodeid,), dropped_cases)
         for gate in collected.testbeds[nodeid].gates:
-            parts[testbed_node(nodeid, gate)] = _part(gate, mine, lost, 0)
+            parts[testbed_node(nodeid, gate)] = _part(gate, testbed_cases, testbed_dropped, 0)
     for gate, _ in collected.session_gates:
-        nodes = [each.nodeid for each in collected.testbeds.values() if _is_over(gate, each, plan)]
-        parts[session_node(gate)] = _part(gate, _of(nodes, cases), _of(nodes, lost_cases), files)
+        nodes = [each.nodeid for each in collected.testbeds.values() if _covers(gate, each, plan)]
+        gate_cases, gate_dropped = _in_testbeds(nodes, cases), _in_testbeds(nodes, dropped_cases)
+        parts[session_node(gate)] = _part(gate, gate_cases, gate_dropped, n_skipped_files)
     return {node: part for node, part in parts.items() if part is not None}
 
 
-def _part(gate: Gate, cases: Sequence[Entry], lost: Sequence[Entry], files: int) -> SelectedPart | None:
-    """Return the selected part of a gate's cases; None if it is all or none, or for a baseline gate."""
-    if gate.baseline or not (lost or files):
+def _part(gate: Gate, cases: Sequence[Entry], dropped: Sequence[Entry], n_skipped_files: int) -> SelectedPart | None:
+    """Return the selected part of a gate's cases; None if all or none are selected, or for a baseline gate."""
+    if gate.baseline or not (dropped or n_skipped_files):
         return None
-    n, n_lost = _count(gate, cases), _count(gate, lost)
-    return SelectedPart(n, n + n_lost, files) if n and (n_lost or files) else None
+    n, n_dropped = _count(gate, cases), _count(gate, dropped)
+    return SelectedPart(n, n + n_dropped, n_skipped_files) if n and (n_dropped or n_skipped_files) else None
 
 
 def _count(gate: Gate, entries: Iterable[Entry]) -> int:
+    """Return the number of cases in the slice of a gate."""
     where = gate.beforehand
     return sum(in_slice(entry.case.facets, where) for entry in entries)
 
 
-def _of(testbeds: Collection[str], entries: Iterable[Entry]) -> list[Entry]:
+def _in_testbeds(testbeds: Collection[str], entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in entries if entry.testbed.nodeid in testbeds]
 
 
-def _is_over(gate: Gate, testbed: Testbed, plan: Plan) -> bool:
-    """Return whether a session gate is over a testbed, even one that ``--lf`` dropped."""
+def _covers(gate: Gate, testbed: Testbed, plan: Plan) -> bool:
+    """Return whether a session gate covers a testbed, even one that ``--lf`` dropped."""
     if testbed.nodeid in plan.testbeds:
         return covers(plan, gate, testbed.nodeid)
     return not testbed.labelled and (gate.metric in testbed.metrics or gate.metric in PSEUDO_METRICS)

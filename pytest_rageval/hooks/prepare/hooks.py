@@ -29,29 +29,32 @@ __all__ = [
     "pytest_report_collectionfinish",
 ]
 
-_PASSIVE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
+_OPCODES_WITHOUT_EFFECT = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> Generator[None, object, object]:
-    """Add the ``rag`` fixture to a test with ``@rag_case``, and record the items made for its cases."""
-    if not _use_rag(collector, name, obj):
+    """Add the ``rag`` fixture to a test with ``@rag_case``, and store the items of its cases."""
+    if not _add_rag_fixture(collector, name, obj):
         return (yield)
     from pytest_rageval.garbage_collection import paused
 
     with paused():
-        made = yield
-    if COLLECTED in collector.config.stash and isinstance(made, list):
+        items = yield
+    if COLLECTED in collector.config.stash and isinstance(items, list):
         from pytest_rageval.hooks.prepare.gate_cases import entry_of
 
-        collector.config.stash[COLLECTED].items += [item for item in made if entry_of(item) is not None]
-    return made
+        collector.config.stash[COLLECTED].items += [item for item in items if entry_of(item) is not None]
+    return items
 
 
-def _use_rag(collector: pytest.Module | pytest.Class, name: str, obj: object) -> bool:
-    """Return whether this is a test with ``@rag_case``; add the ``rag`` fixture if it does not request it."""
+def _add_rag_fixture(collector: pytest.Module | pytest.Class, name: str, obj: object) -> bool:
+    """Add the ``rag`` fixture to a test with ``@rag_case`` that does not request it.
+
+    Return whether ``obj`` is a test with ``@rag_case``.
+    """
     function = obj.__func__ if isinstance(obj, (staticmethod, classmethod)) else obj
     if not inspect.isfunction(function):
         return False
@@ -72,23 +75,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from pytest_rageval.hooks.collect.early_selection import cases_with_item
     from pytest_rageval.hooks.collect.session import parametrize
 
-    made: Sequence[tuple[str, Entry]] = []
+    entries: Sequence[tuple[str, Entry]] = []
     try:
         if REFUSED not in metafunc.config.stash:
-            made = cases_with_item(metafunc, partial(_entries, metafunc, marks))
+            entries = cases_with_item(metafunc, partial(_entries, metafunc, marks))
     except RagEvalError as error:
         metafunc.config.stash.setdefault(REFUSED, []).append(coded(error))
-    parametrize(metafunc, made)
+    parametrize(metafunc, entries)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Refuse the session at the first invalid marker, suite or data file.
+    """Refuse the session at the first invalid marker, suite or data file, or at a duplicate registered name.
 
-    Also refuse it if a conftest in a subfolder registers a duplicate name. Count the files that another plugin (such
-    as ``--lf``) skips: their reports have no call.
+    Count the files that another plugin (such as ``--lf``) skips: their reports have no call.
     """
     report = yield
     if isinstance(collector, pytest.File) and report.passed and not hasattr(report, "call"):
@@ -114,7 +116,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
             entry.testbed.reached = True
             return
     if item.get_closest_marker("rag_case") and REFUSED not in item.config.stash:
-        problem = "rag_case has no effect here; put it on a function, a class that is no unittest.TestCase, or a module"
+        problem = (
+            "rag_case has no effect here; put it on a function, a class that is not a unittest.TestCase, or a module"
+        )
         refuse(item.config, item.nodeid, coded(SettingError(f"{item.nodeid}: {problem}", code="RAG108")))
 
 
@@ -142,24 +146,24 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
             collected.notes += checked_terms(config.option.markexpr, collected.entries)
         note_similar_fixture(config, items)
-        left = {item.stash[ENTRY].ordinal for item in items if ENTRY in item.stash}
-        dropped = deselected(collected.options, collected.entries, left)
+        selected = {item.stash[ENTRY].ordinal for item in items if ENTRY in item.stash}
+        dropped = deselected(collected.options, collected.entries, selected)
     except RagEvalError as error:
         refuse(config, session.nodeid, coded(error))
         return
-    shared = _without(items, dropped)
+    all_shards = _without(items, dropped)
     if collected.options.shard is not None:
-        collected.shared = frozenset(left - dropped)
-        others = of_other_shards(collected.options.shard, collected.entries, collected.shared)
-        rag_items = (item for item in shared if ENTRY in item.stash)
-        collected.other_shard_nodes += [item.nodeid for item in rag_items if item.stash[ENTRY].ordinal in others]
-        dropped |= others
-    out = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
+        collected.shared = frozenset(selected - dropped)
+        other_shards = of_other_shards(collected.options.shard, collected.entries, collected.shared)
+        cases = (item for item in all_shards if ENTRY in item.stash)
+        collected.other_shard_nodes += [item.nodeid for item in cases if item.stash[ENTRY].ordinal in other_shards]
+        dropped |= other_shards
+    deselected_items = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
     items[:] = _without(items, dropped)
-    if out := [*out, *report_cases_without_item(session)]:
-        config.hook.pytest_deselected(items=out)
-    _read_corpus(session, shared)  # all shards have the fingerprint of the whole session
-    _load_judges(session, shared)
+    if deselected_items := [*deselected_items, *report_cases_without_item(session)]:
+        config.hook.pytest_deselected(items=deselected_items)
+    _read_corpus(session, all_shards)  # all shards have the fingerprint of the whole session
+    _load_judges(session, all_shards)
     if REFUSED not in config.stash and not config.option.collectonly:
         _check_before_run(session, items)
     _load_embedder(session, items)
@@ -174,11 +178,11 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 
 
 def _without(items: list[pytest.Item], dropped: set[int]) -> list[pytest.Item]:
-    """Return the items without the cases in ``dropped``; items that are not cases stay."""
+    """Return the items without the cases whose ordinals are in ``dropped``; keep items that are not cases."""
     return [item for item in items if ENTRY not in item.stash or item.stash[ENTRY].ordinal not in dropped]
 
 
-def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
+def _refuse_on_error(session: pytest.Session, check: Callable[[], object]) -> None:
     """Call ``check``; if it raises a `RagEvalError`, refuse the session before anything runs."""
     try:
         check()
@@ -188,36 +192,36 @@ def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
 
 def _add_request_entries(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Find the tests that use ``rag_ask``, and the systems that they ask."""
-    asking = [item for item in items if "rag_ask" in getattr(item, "fixturenames", ())]
-    if asking and REFUSED not in session.config.stash:
+    tests = [item for item in items if "rag_ask" in getattr(item, "fixturenames", ())]
+    if tests and REFUSED not in session.config.stash:
         from pytest_rageval.hooks.collect.asking_tests import add_request_entries
 
-        _or_refuse(session, lambda: add_request_entries(collected_of(session.config), asking))
+        _refuse_on_error(session, lambda: add_request_entries(collected_of(session.config), tests))
 
 
 def _check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Check recordings and budget, and drop the cases taken over from another run."""
     from pytest_rageval.hooks.prepare.selected_cases import check_before_run
 
-    _or_refuse(session, lambda: check_before_run(session, items))
+    _refuse_on_error(session, lambda: check_before_run(session, items))
 
 
 def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Read the corpus of the ini before anything runs, if a test needs it."""
-    from pytest_rageval.hooks.prepare.corpus_use import read_where_needed
+    from pytest_rageval.hooks.prepare.corpus_use import read_if_needed
 
-    _or_refuse(session, lambda: read_where_needed(session.config, items))
+    _refuse_on_error(session, lambda: read_if_needed(session.config, items))
 
 
 def _load_judges(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Load the local judges of the ini that decide a case, before anything runs."""
+    """Load the local judges of the ini that judge a case, before anything runs."""
     config = session.config
     if REFUSED in config.stash or config.option.collectonly or not config.stash[COLLECTED].panels:
         return
     from pytest_rageval.hooks.prepare.local_judges import load_local_judges
 
     entries = [item.stash[ENTRY] for item in items if ENTRY in item.stash]
-    _or_refuse(session, lambda: load_local_judges(config.stash[COLLECTED], entries))
+    _refuse_on_error(session, lambda: load_local_judges(config.stash[COLLECTED], entries))
 
 
 def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -227,54 +231,55 @@ def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
     config = session.config
     if REFUSED in config.stash or config.option.collectonly or config.option.rag_dry_run:
         return
-    first = {item.stash[ENTRY].testbed: item for item in reversed(items) if ENTRY in item.stash}
-    if all(overridden(EMBEDDER, item) is not None for testbed, item in first.items() if testbed.embeds):
+    first_items = {item.stash[ENTRY].testbed: item for item in reversed(items) if ENTRY in item.stash}
+    if all(overridden(EMBEDDER, item) is not None for testbed, item in first_items.items() if testbed.embeds):
         return
-    _or_refuse(session, lambda: config.stash[COLLECTED].models.embedder_of_options())
+    _refuse_on_error(session, lambda: config.stash[COLLECTED].models.embedder_of_options())
 
 
 def _load_environments(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Choose the environment of each case that an agent answers, and read its data before anything runs."""
+    """Choose the environment of each case that an agent answers; read its data unless no test will run."""
     config = session.config
     collected = config.stash[COLLECTED]
-    asked = chain(collected.entries, collected.request_entries)
-    if REFUSED in config.stash or not any(entry.responder.named for entry in asked):
+    entries = chain(collected.entries, collected.request_entries)
+    if REFUSED in config.stash or not any(entry.responder.named for entry in entries):
         return
     from pytest_rageval.hooks.prepare.environments import load_used
 
     reads = not config.option.collectonly and not config.option.rag_dry_run
-    _or_refuse(session, lambda: load_used(collected, items, reads=reads))
+    _refuse_on_error(session, lambda: load_used(collected, items, reads=reads))
 
 
 def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:
+    """Return the id and entry of each case that the markers of a test select."""
     from pytest_rageval.hooks.collect.responders import responders_of
 
     collected = collected_of(metafunc.config)
     definition = metafunc.definition
     site = _site(definition)
     responders = responders_of(definition, collected)
-    made: list[tuple[str, Entry]] = []
+    entries: list[tuple[str, Entry]] = []
     for number, mark in enumerate(marks, 1):
-        raw: dict[str, Any] = dict(mark.kwargs)
-        if len(mark.args) > 1 or (mark.args and "dataset" in raw):
+        arguments: dict[str, Any] = dict(mark.kwargs)
+        if len(mark.args) > 1 or (mark.args and "dataset" in arguments):
             raise SettingError(f"{site.where}: rag_case takes one positional argument, the dataset; name the others")
         if mark.args:
-            raw["dataset"] = mark.args[0]
-        made += collected.add(site, number, raw, responders)
-    return made
+            arguments["dataset"] = mark.args[0]
+        entries += collected.add(site, number, arguments, responders)
+    return entries
 
 
 def _marks(definition: pytest.Function) -> list[pytest.Mark]:
     """Return the ``rag_case`` markers in reading order: module, class, function, each from top to bottom."""
     marks: list[pytest.Mark] = []
     for node in definition.listchain():
-        own = [mark for mark in node.own_markers if mark.name == "rag_case"]
-        marks += own if isinstance(node, pytest.Module) else own[::-1]
+        markers = [mark for mark in node.own_markers if mark.name == "rag_case"]
+        marks += markers if isinstance(node, pytest.Module) else markers[::-1]
     return marks
 
 
 def _site(definition: pytest.Function) -> Site:
-    """Return the site of a test function; an inherited one may be in another file than its class."""
+    """Return the place of a test function; an inherited one may be in another file than its class."""
     from pytest_rageval.datasets.source import shown_path
     from pytest_rageval.hooks.collect.testbed import Site
 
@@ -287,5 +292,5 @@ def _site(definition: pytest.Function) -> Site:
         name=definition.name,
         where=f"{shown}:{function.__code__.co_firstlineno}",
         folders=(definition.path.parent, source.parent),
-        asserts=any(step.opname not in _PASSIVE for step in dis.get_instructions(function)),
+        asserts=any(step.opname not in _OPCODES_WITHOUT_EFFECT for step in dis.get_instructions(function)),
     )

@@ -1,4 +1,4 @@
-"""Read the labels and the minimum kappa that each judge of a session must reach."""
+"""Read people's labels, and the minimum kappa that each judge must reach with them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ __all__ = ["required_trust"]
 
 
 def required_trust(collected: Collected) -> RequiredTrust:
-    """Return the labels and kappas for the session's judges; the ini and labels may name a judge by its metric.
+    """Return the labels and minimum kappas for the session's judges.
+
+    The ini and the labels may name a judge, or one of its metrics.
 
     Raises:
-        RagEvalError: the file cannot be read, a label does not name one of several judges, or the ini names something
-            that is not a judged metric.
+        RagEvalError: the file cannot be read, a label does not say which of several judges it is for, or the ini names
+            a metric that no judge scores.
     """
     setting = collected.options.trust
     corrected = [name for testbed in collected.testbeds.values() for name in testbed.metrics if corrects(name)]
@@ -33,29 +35,31 @@ def required_trust(collected: Collected) -> RequiredTrust:
     from pytest_rageval.datasets.labels import read_labels
 
     judges = _judges(collected)
-    of_metric = {name: judge for name, judge in judges.items() if judge is not None}
-    by_name = {judge.name: judge for judge in of_metric.values()}
-    least: dict[str, float] = {}
+    by_metric = {name: judge for name, judge in judges.items() if judge is not None}
+    by_name = {judge.name: judge for judge in by_metric.values()}
+    min_kappas: dict[str, float] = {}
     for name, kappa in setting.min_kappas.items():
         judge = name if name in ("", *by_name) else _judge_of(name, collected)
-        if judge in least:
+        if judge in min_kappas:
             raise SettingError(f"{KAPPA} has two lines for the judge {short_repr(judge)}; write one")
-        least[judge] = kappa
+        min_kappas[judge] = kappa
     if not by_name and not corrected:
-        return RequiredTrust(min_kappas=least)
+        return RequiredTrust(min_kappas=min_kappas)
     default = {"": next(iter(by_name.values()))} if len(by_name) == 1 else {}
-    of_labels = _judges_of_labels(setting.labels, collected)
-    labels = read_labels(setting.labels, judges={**of_labels, **of_metric, **by_name, **default})
+    in_labels = _judges_of_labels(setting.labels, collected)
+    labels = read_labels(setting.labels, judges={**in_labels, **by_metric, **by_name, **default})
     unnamed = next((label for label in labels if not label.metric), None)
     if unnamed is not None and len(by_name) > 1:
         problem = f"the label names no metric, and {', '.join(sorted(by_name))} are judged; add the key metric"
         raise SettingError(f"{unnamed.where}: {problem}")
-    known = {*of_metric, *by_name, ""}
+    known = {*by_metric, *by_name, ""}
     for label in labels:
         if label.metric not in known:
             collected.catalog.metrics.get(label.metric, f"{label.where}: metric")
-    names = {name: judge.name for name, judge in of_metric.items()}
-    return RequiredTrust(tuple(replace(label, metric=names.get(label.metric, label.metric)) for label in labels), least)
+    names = {name: judge.name for name, judge in by_metric.items()}
+    return RequiredTrust(
+        tuple(replace(label, metric=names.get(label.metric, label.metric)) for label in labels), min_kappas
+    )
 
 
 def _judges(collected: Collected) -> dict[str, Judge | None]:
@@ -65,7 +69,7 @@ def _judges(collected: Collected) -> dict[str, Judge | None]:
 
 
 def _judges_of_labels(labels: Path, collected: Collected) -> dict[str, Judge]:
-    """Return metric -> its judge for all metrics in a file of labels; a session may run only some of them."""
+    """Return metric -> its judge, for all metrics in the file of labels; a session may run only some of them."""
     from pytest_rageval.datasets.sheets import read_sheet
 
     metrics = collected.catalog.metrics
@@ -75,6 +79,7 @@ def _judges_of_labels(labels: Path, collected: Collected) -> dict[str, Judge]:
 
 
 def _judge_of(name: str, collected: Collected) -> str:
+    """Return the name of a metric's judge; raise `SettingError` if no judge scores the metric."""
     judge = collected.catalog.metrics.get(name, KAPPA).judge_asked
     if judge is None:
         raise SettingError(f"{KAPPA} names {short_repr(name)}, which no judge scores; name a judged metric")

@@ -28,7 +28,10 @@ __all__ = ["direct_systems", "first_items", "own_systems", "planned_of", "planne
 def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bool = False) -> list[PlannedTask]:
     """Return the planned model calls of each case, with tokenizers and prices.
 
-    With ``asking``, also of one request to each system that a test asks with ``rag_ask``.
+    Args:
+        collected: the session.
+        items: the tests that will run.
+        asking: whether to also plan one request to each system that a test asks with ``rag_ask``.
     """
     from pytest_rageval.engine.task import Task
 
@@ -53,17 +56,19 @@ def _planner(collected: Collected) -> Callable[[pytest.Item, Entry, Task], Plann
     """Return a function that plans tasks, with the tokenizers and prices of the session's models."""
     from pytest_rageval.engine.planned_calls import PlannedTask
 
-    priced = cache(partial(_pricing, collected))
+    pricing = cache(partial(_pricing, collected))
     names = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
-    others = {name: priced("rag_judge", name) for name in collected.options.panelists}
+    panel_prices = {name: pricing("rag_judge", name) for name in collected.options.panelists}
     plans = _Plans(collected)
 
     def plan_task(item: pytest.Item, entry: Entry, task: Task) -> PlannedTask:
-        model, judge = (fixture if overridden(fixture, item) else priced(fixture, names[fixture]) for fixture in MODELS)
-        panelists = {**others, "rag_judge": judge}
+        model, judge = (
+            fixture if overridden(fixture, item) else pricing(fixture, names[fixture]) for fixture in MODELS
+        )
+        panelists = {**panel_prices, "rag_judge": judge}
         if entry.responder.model:
-            model = priced("rag_llm", entry.responder.model)
-        models = {name: priced("rag_llm", name) for name in plans.workflows.models_of(entry.responder)}
+            model = pricing("rag_llm", entry.responder.model)
+        models = {name: pricing("rag_llm", name) for name in plans.workflows.models_of(entry.responder)}
         plan = _plan_of(plans, entry, item)
         return PlannedTask(task, plan, model, judge, models, collected.panels, panelists)
 
@@ -71,7 +76,7 @@ def _planner(collected: Collected) -> Callable[[pytest.Item, Entry, Task], Plann
 
 
 def first_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Return the first case of each testbed and system; the others call the same models."""
+    """Return the test of the first case of each testbed and system; the other cases call the same models."""
     first: dict[object, pytest.Item] = {}
     for item, entry in _cases(items):
         first.setdefault((entry.testbed, entry.responder), item)
@@ -79,27 +84,27 @@ def first_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
 
 
 def own_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
-    """Return each system that is a user's code -> its name or fixture in the user's words."""
-    return dict(_own(entry, item) for item, entry in _own_cases(collected, items))
+    """Return name -> name or fixture for messages, for each system that is the user's code."""
+    return dict(_names_of(entry, item) for item, entry in _unplanned_cases(collected, items))
 
 
 def direct_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
     """Return the `own_systems` that may ask models directly: they do not use the fixture ``rag_llm``.
 
-    ``rag_record_http`` makes their calls visible, if it names the right hosts.
+    The option ``rag_record_http`` makes their calls visible, if it names the right hosts.
     """
-    own = _own_cases(collected, items)
-    return dict(_own(entry, item) for item, entry in own if not _asks_rag_llm(collected, entry, item))
+    cases = _unplanned_cases(collected, items)
+    return dict(_names_of(entry, item) for item, entry in cases if not _asks_rag_llm(collected, entry, item))
 
 
-def _own_cases(collected: Collected, items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
+def _unplanned_cases(collected: Collected, items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
     """Yield the first case of each testbed and system whose model calls cannot be planned."""
     plans = _Plans(collected)
     return (each for each in _cases(first_items(items)) if _plan_of(plans, each[1], each[0]) is None)
 
 
 class _Plans:
-    """The plans of workflows, created for the first system that may be one.
+    """Creates the plans of workflows when a system first needs them: their import takes time.
 
     Args:
         collected: the session.
@@ -110,14 +115,14 @@ class _Plans:
 
     @cached_property
     def workflows(self) -> WorkflowPlans:
-        """The plans."""
+        """The plans of all workflows of the session."""
         from pytest_rageval.hooks.prepare.workflow_plans import WorkflowPlans
 
         return WorkflowPlans(self.collected)
 
 
 def _cases(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
-    """Yield each case, and the stand-ins for the requests of ``rag_ask``, with their tests."""
+    """Yield each test with its case, or with the entries of its requests by ``rag_ask``."""
     for item in items:
         for entry in entries_of(item):
             yield item, entry
@@ -129,7 +134,7 @@ def _plan_of(plans: _Plans, entry: Entry, item: pytest.Item) -> CallPlanner | No
     if entry.testbed.recorded is not None:
         return _plan_no_calls
     if not responder.named:
-        if _own_fixture(item):
+        if _system_fixture(item):
             return None
         has_model = collected.models.setting("rag_llm").name is not None or overridden("rag_llm", item) is not None
         return plans.workflows.of(Responder("llm" if has_model else "extractive", named=True), entry, item)
@@ -148,19 +153,19 @@ def _plan_no_calls(query: Query) -> PlannedRun:
 
 
 def _asks_rag_llm(collected: Collected, entry: Entry, item: pytest.Item) -> bool:
-    """Return whether a system gets its model from the fixture ``rag_llm``, or is a workflow, which asks no other."""
+    """Return whether a system asks only the model of the fixture ``rag_llm``, as all workflows do."""
     if entry.responder.named:
         return workflow_of(collected, entry.responder) is not None
-    return reaches("rag_llm", [_own_fixture(item) or "rag_retriever"], item)
+    return reaches("rag_llm", [_system_fixture(item) or "rag_retriever"], item)
 
 
-def _own(entry: Entry, item: pytest.Item) -> tuple[str, str]:
-    """Return a system's name, and its name or fixture in the user's words."""
+def _names_of(entry: Entry, item: pytest.Item) -> tuple[str, str]:
+    """Return a system's name, and how messages call it: by the same name, or by the user's fixture."""
     name = entry.responder.name
-    return name, name if entry.responder.named else f"the fixture {_own_fixture(item) or 'rag_retriever'}"
+    return name, name if entry.responder.named else f"the fixture {_system_fixture(item) or 'rag_retriever'}"
 
 
-def _own_fixture(item: pytest.Item) -> str:
+def _system_fixture(item: pytest.Item) -> str:
     """Return the user's fixture that answers if no option names a system; "" if there is none."""
     return next((name for name in ("rag_system", "rag_generator") if overridden(name, item) is not None), "")
 

@@ -1,4 +1,4 @@
-"""Build the plan of a session, which its reports are based on."""
+"""Build the plan of a session, from which its reports are made."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     """Return the plan of a session.
 
     Args:
-        collected: every testbed, including those with all cases deselected.
-        nodes: node id -> entry of each case that will run.
+        collected: the testbeds, including those with all cases deselected.
+        nodes: node id -> entry, for each case that will run.
     """
     plan = Plan(
         fingerprint=_fingerprint(collected),
@@ -51,8 +51,8 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
     plan.labels, plan.least_kappas = collected.trust.labels, dict(collected.trust.min_kappas)
     plan.max_bias = collected.options.trust.max_bias
-    own = sorted({entry.ordinal for entry in nodes.values()})
-    chosen = own if collected.shared is None else sorted(collected.shared)
+    own_ordinals = sorted({entry.ordinal for entry in nodes.values()})
+    chosen = own_ordinals if collected.shared is None else sorted(collected.shared)
     selected: dict[str, list[Case]] = {}
     for entry in map(collected.entries.__getitem__, chosen):
         if not is_variant(entry.case.facets):
@@ -61,8 +61,8 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     for testbed in collected.testbeds.values():
         if not testbed.reached:
             continue
-        described = _testbed_plan(collected, testbed, selected.get(testbed.nodeid, []))
-        plan.testbeds[testbed.nodeid] = replace(described, left_out=omitted[testbed.nodeid])
+        testbed_plan = _testbed_plan(collected, testbed, selected.get(testbed.nodeid, []))
+        plan.testbeds[testbed.nodeid] = replace(testbed_plan, left_out=omitted[testbed.nodeid])
         for name, metric in testbed.metrics.items():
             judge = _judge_of(testbed, metric)
             panel = None if metric.judge is None else collected.panels.get(metric.judge.name)
@@ -70,8 +70,8 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             plan.metrics[name] = MetricInfo(
                 metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge, escalate
             )
-    reached = sum(entry.testbed.reached for entry in collected.entries)
-    plan.unselected = reached - len(chosen)
+    n_collected = sum(entry.testbed.reached for entry in collected.entries)
+    plan.unselected = n_collected - len(chosen)
     plan.part = f"{counted(omitted.total(), 'case')} left out" if omitted else ""
     plan.narrowed = collected.options.narrowed
     setting = collected.options.baseline
@@ -81,14 +81,14 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.alpha_per, plan.unseen = setting.alpha_per, _unseen(collected)
     plan.default_system = default_system(nodes.values())
     plan.notes += other_system_notes(collected.baseline, plan, {collected.entries[at].responder.name for at in chosen})
-    places: dict[tuple[tuple[str, str], ...], int] = {}
+    facet_indexes: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())
-        if key not in places:
-            places[key] = len(plan.facets)
+        if key not in facet_indexes:
+            facet_indexes[key] = len(plan.facets)
             plan.facets.append(dict(entry.case.facets))
         case_id = collected.case_id(entry)
-        plan.cases[nodeid] = (case_id, entry.testbed.nodeid, entry.responder.name, places[key])
+        plan.cases[nodeid] = (case_id, entry.testbed.nodeid, entry.responder.name, facet_indexes[key])
     if collected.options.shard is not None:
         order = tuple(nodes[nodeid].ordinal for nodeid in plan.cases)
         plan.shard = Shard(*collected.options.shard, len(chosen), _selection(collected, chosen), order)
@@ -101,7 +101,10 @@ def _unseen(collected: Collected) -> UnseenSystems:
 
 
 def _judge_of(testbed: Testbed, metric: Metric) -> str:
-    """Return the judge that a metric depends on; a diagnosis depends on that of the metric that says what is right."""
+    """Return the name of the judge that a metric depends on; "" if none.
+
+    A diagnosis depends on the judge of the metric that decides whether an answer is correct.
+    """
     if reads_diagnosis(metric) and testbed.correctness is not None:
         metric = testbed.metrics[testbed.correctness.metric]
     return "" if metric.judge_asked is None else metric.judge_asked.name
@@ -124,13 +127,13 @@ def _testbed_plan(collected: Collected, testbed: Testbed, selected: Sequence[Cas
 
 
 def _selection(collected: Collected, chosen: Sequence[int]) -> str:
-    """Return a digest of the selected cases with their systems and repeats."""
+    """Return a digest of the selected cases with their systems, repeats and variants."""
     entries = [collected.entries[ordinal] for ordinal in chosen]
     names = (REPEAT, RELATION, VARIANT)
-    parts = [
+    keys = [
         (e.testbed.nodeid, e.name, e.responder.name, *(e.case.facets.get(name, "") for name in names)) for e in entries
     ]
-    return digest(*(part for each in parts for part in each)).hex()[:16]
+    return digest(*(part for key in keys for part in key)).hex()[:16]
 
 
 def _fingerprint(collected: Collected) -> str:
@@ -147,8 +150,9 @@ def _fingerprint(collected: Collected) -> str:
 
 
 def _short_pools(cases: Sequence[Case]) -> tuple[str, ...]:
+    """Return a warning if pools of passages are too short to assemble what cases ask for; else nothing."""
     short = shortfalls(cases)
     if not short.count:
         return ()
     ids = ", ".join(short.ids) + (", ..." if short.count > len(short.ids) else "")
-    return (f"{short.count} of {short.total} cases got other passages than asked, as their pools are short ({ids})",)
+    return (f"{short.count} of {short.total} cases got other passages than requested: their pools are short ({ids})",)

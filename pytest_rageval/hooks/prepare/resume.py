@@ -1,4 +1,4 @@
-"""``--rag-resume``: find the run to resume, and drop the cases taken over from it."""
+"""``--rag-resume``: find the run to resume, and drop the cases that it finished."""
 
 from __future__ import annotations
 
@@ -33,12 +33,20 @@ from pytest_rageval.report.files.run_names import stored_runs
 if TYPE_CHECKING:
     from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["find_run", "leave_out", "resume_command", "tell_resumed"]
+__all__ = ["drop_finished_cases", "find_run", "resume_command", "send_resumed_run"]
 
 
 @dataclass(frozen=True, slots=True)
 class _ResumedRun:
-    """The resumed run, reduced to the fields that a collecting process needs."""
+    """The resumed run, reduced to what a process needs to collect its cases.
+
+    Attributes:
+        run: its id.
+        identity: kind -> name -> value, as `identity_of` returns it.
+        cases: node ids of the finished cases.
+        turns: node id -> outcome, for dialogue turns that follow the system's own answers.
+        paid: calls that were paid for and belong to no reported case, one row each.
+    """
 
     run: str
     identity: Mapping[str, Mapping[str, str]]
@@ -48,9 +56,12 @@ class _ResumedRun:
 
 
 def find_run(config: pytest.Config) -> None:
-    """Store the run of ``--rag-resume`` on the config; raise `SettingError` if it names a missing run.
+    """Find the run that ``--rag-resume`` names, and store it on the config.
 
-    Without a name, the newest run that is unfinished or has errors is resumed.
+    Without a name, resume the newest run that is unfinished or has errors.
+
+    Raises:
+        SettingError: the named run does not exist.
     """
     runs, name = config.rootpath / ".rageval" / "runs", config.option.rag_resume
     shard = "{}/{}".format(*config.option.rag_shard) if config.option.rag_shard else ""
@@ -58,19 +69,19 @@ def find_run(config: pytest.Config) -> None:
     if folder is None:
         which = f"no run of shard {shard}" if shard else "no run"
         where = f"{which} in .rageval/runs is unfinished or has errors"
-        note = f"{where}, so that --rag-resume takes nothing over and all cases run"
+        note = f"{where}: --rag-resume takes nothing over, and all cases run"
         config.stash[RESUMED] = ResumedRun(InterruptedRun(""), note)
         return
-    stopped = _readable(config, read_interrupted_run(folder))
+    stopped = _without_damaged_lines(config, read_interrupted_run(folder))
     nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
     config.stash[RESUMED] = ResumedRun(stopped, "" if stopped.ended or stopped.paid.rows else nothing)
-    began_with = stopped.identity.get("recordings", {}).get(ONCE)
-    if began_with is not None:
-        config.stash[RECORDINGS] = tuple(began_with.splitlines())
+    first_recordings = stopped.identity.get("recordings", {}).get(ONCE)
+    if first_recordings is not None:
+        config.stash[RECORDINGS] = tuple(first_recordings.splitlines())
 
 
 def resume_command(config: pytest.Config, run: str) -> str:
-    """Return the session's command line with ``--rag-resume`` set to a run."""
+    """Return the command line of the session, with ``--rag-resume`` set to a run."""
     args = [str(arg) for arg in config.invocation_params.args]
     if "--rag-resume" in args:
         at = args.index("--rag-resume")
@@ -80,7 +91,7 @@ def resume_command(config: pytest.Config, run: str) -> str:
     return shlex.join(["pytest", f"--rag-resume={run}", *args])
 
 
-def tell_resumed(config: pytest.Config, workerinput: dict[str, Any]) -> None:
+def send_resumed_run(config: pytest.Config, workerinput: dict[str, Any]) -> None:
     """Add the resumed run to a worker's input."""
     if RESUMED in config.stash:
         stopped = config.stash[RESUMED].stopped
@@ -88,11 +99,11 @@ def tell_resumed(config: pytest.Config, workerinput: dict[str, Any]) -> None:
         workerinput["rag_resumed"] = json.dumps(fields)
 
 
-def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Remove the cases taken over from the resumed run from the tests that run.
+def drop_finished_cases(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Remove the cases that the resumed run finished from the tests to run.
 
     Raises:
-        SettingError: data, settings or system differ from those of the resumed run.
+        SettingError: data, settings or systems differ from those of the resumed run.
     """
     collected = session.config.stash[COLLECTED]
     collected.identity = identity_of(collected, items)
@@ -101,9 +112,9 @@ def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
         return
     problem = mismatch(resumed.identity, collected.identity)
     if problem is not None:
-        wish = "undo that, or leave --rag-resume out to run everything again"
+        advice = "undo that, or leave --rag-resume out to run everything again"
         raise SettingError(
-            f"--rag-resume: the run {resumed.run} cannot be resumed, because {problem}; {wish}", code="RAG501"
+            f"--rag-resume: the run {resumed.run} cannot be resumed, because {problem}; {advice}", code="RAG501"
         )
     finished = (item for item in items if ENTRY in item.stash and item.nodeid in resumed.cases)
     collected.earlier = EarlierCalls(resumed.paid)
@@ -112,6 +123,7 @@ def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
 
 
 def _folder_of(runs: Path, name: str) -> Path:
+    """Return the folder of a named run; raise `SettingError` if there is none."""
     where = "a path of tests stands before --rag-resume, or --rag-resume=RUN is written"
     try:
         folder = find_stored_run(runs, name)
@@ -126,13 +138,14 @@ def _folder_of(runs: Path, name: str) -> Path:
     )
 
 
-def _readable(config: pytest.Config, stopped: InterruptedRun) -> InterruptedRun:
-    """Return a run without the cases whose lines are damaged."""
+def _without_damaged_lines(config: pytest.Config, stopped: InterruptedRun) -> InterruptedRun:
+    """Return a stopped run without the cases whose stored lines are damaged."""
     ended = {nodeid: line for nodeid, line in stopped.ended.items() if _is_readable(config, line)}
     return replace(stopped, ended=ended, unread=stopped.unread + len(stopped.ended) - len(ended))
 
 
 def _is_readable(config: pytest.Config, line: Mapping[str, Any]) -> bool:
+    """Return whether a stored line holds a scored outcome and the reports of all phases of its test."""
     try:
         reports = list(reports_of(config, deepcopy(dict(line)), {}))  # pytest changes its input
         phases = [report.when for report in reports]
@@ -142,6 +155,7 @@ def _is_readable(config: pytest.Config, line: Mapping[str, Any]) -> bool:
 
 
 def _resumed_run(config: pytest.Config) -> _ResumedRun | None:
+    """Return the resumed run, in a worker from the input that the main process sent; None without one."""
     text: str | None = getattr(config, "workerinput", {}).get("rag_resumed")
     if text is not None:
         run, identity, cases, turns, paid = json.loads(text)
@@ -156,5 +170,5 @@ def _resumed_run(config: pytest.Config) -> _ResumedRun | None:
 
 
 def _turns(stopped: InterruptedRun) -> dict[str, dict[str, Any]]:
-    """Return node id -> outcome of turns that follow the system's own answers; empty if reports hold no texts."""
+    """Return node id -> outcome of dialogue turns that follow the system's own answers; {} if texts are not stored."""
     return {nodeid: line["outcome"] for nodeid, line in stopped.ended.items() if "history" in line["outcome"]}

@@ -1,4 +1,4 @@
-"""Build the retriever of a session over a corpus."""
+"""Build the retrievers of a session over its corpus, and share their indexes."""
 
 from __future__ import annotations
 
@@ -22,40 +22,49 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import EmbeddingModel
 
 
-__all__ = ["built_retriever", "retriever_of_kind", "retriever_over", "store_in", "with_embedder"]
+__all__ = ["build_retriever", "retriever_of_kind", "retriever_over", "store_in", "with_embedder"]
 
 
 def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:
-    """Return the session's retriever over a corpus; raise `SettingError` if an item is not a passage.
+    """Return the session's retriever over a corpus.
 
     Return None without a corpus, unless the retriever of the ini needs no corpus.
+
+    Raises:
+        SettingError: an item of the corpus is not a passage.
     """
     if corpus is None and collected.needs_corpus:
         return None
     if collected.corpus.holds(corpus):
-        return collected.corpus.retriever(partial(_built, collected))
-    return _built(collected, _checked(corpus), "")
+        return collected.corpus.retriever(partial(_build_session_retriever, collected))
+    return _build_session_retriever(collected, _passages(corpus), "")
 
 
 def retriever_of_kind(
     kind: str, params: Mapping[str, object], corpus: Iterable[object] | None, collected: Collected
 ) -> Retriever | None:
-    """Return a retriever of another kind, or with other parameters, than the session's, over the same corpus.
+    """Return a retriever of any kind and parameters over a corpus; the session's retriever if they are equal.
 
     Return None without a corpus, unless the kind needs none.
+
+    Args:
+        kind: the name of a retriever, such as ``bm25``.
+        params: its parameters.
+        corpus: the passages, or None.
+        collected: the session.
     """
     options = collected.options
     if kind == options.retriever and params in ({}, options.retriever_params):
         return retriever_over(corpus, collected)
     if corpus is None and getattr(collected.catalog.retrievers.get(kind), "needs_corpus", True):
         return None
-    build = partial(_of_kind, collected, kind, params)
+    build = partial(_build_kind, collected, kind, params)
     if collected.corpus.holds(corpus):
         return collected.corpus.retriever(build, f"{kind} {sorted(params.items())}")
-    return build(_checked(corpus), "")
+    return build(_passages(corpus), "")
 
 
-def _of_kind(
+def _build_kind(
     collected: Collected, kind: str, params: Mapping[str, object], passages: tuple[Passage, ...], digest: str
 ) -> Retriever:
     retrievers, folder = collected.catalog.retrievers, collected.options.beside
@@ -65,7 +74,7 @@ def _of_kind(
     return adapted(retrievers.get(kind)(parts))
 
 
-def _checked(corpus: Iterable[object] | None) -> tuple[Passage, ...]:
+def _passages(corpus: Iterable[object] | None) -> tuple[Passage, ...]:
     """Return the passages of a fixture's corpus; raise `SettingError` for anything else."""
     passages: list[Passage] = []
     for passage in corpus or ():
@@ -75,26 +84,26 @@ def _checked(corpus: Iterable[object] | None) -> tuple[Passage, ...]:
     return tuple(passages)
 
 
-def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:
+def _build_session_retriever(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:
     retrievers, store = collected.catalog.retrievers, store_in(collected.rootdir)
     watch, network = collected.corpus.watch, collected.models.network
-    return built_retriever(collected.options, retrievers, passages, digest, store, watch, network)
+    return build_retriever(collected.options, retrievers, passages, digest, store, watch, network)
 
 
 def with_embedder(retriever: Retriever | None, embedder: Callable[[], EmbeddingModel | None]) -> Retriever | None:
     """Return a retriever with the embedding model of its test, if it lacks one; any other unchanged."""
     if not getattr(retriever, "lacks_embedder", False):
         return retriever
-    whole: Retriever = cast("Any", retriever).with_embedder(embedder())
-    return whole
+    complete: Retriever = cast("Any", retriever).with_embedder(embedder())
+    return complete
 
 
 def store_in(rootdir: Path) -> IndexStore:
-    """Return the store of a project's indexes."""
+    """Return the store of a project's indexes, in ``.rageval/indexes``."""
     return IndexStore(rootdir / ".rageval" / "indexes")
 
 
-def built_retriever(
+def build_retriever(
     options: Options,
     retrievers: Registry[RetrieverFactory],
     passages: tuple[Passage, ...],
@@ -103,7 +112,17 @@ def built_retriever(
     watch: Watch,
     network: Network = UNSHARED,
 ) -> Retriever:
-    """Return the retriever of the ini over passages."""
+    """Build the retriever of the ini over passages.
+
+    Args:
+        options: name and parameters of the retriever.
+        retrievers: the registered retrievers.
+        passages: the corpus.
+        digest: sha256 of the corpus in hexadecimal; "" if unknown.
+        store: the stored indexes.
+        watch: shows the progress of indexing.
+        network: what retrievers over the network share with the session's models.
+    """
     params, folder = options.retriever_params, options.beside
     parts = RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch, network)
     return adapted(retrievers.get(options.retriever)(parts))

@@ -1,4 +1,4 @@
-"""Fingerprint of everything that decides scores; it must match to resume a run."""
+"""Fingerprint everything that decides scores; a run is resumed only if it matches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ONCE", "identity_of"]
 
 ONCE = "once"
-"""The record mode in which a resumed run must know which recordings the first one began with."""
+"""The record mode ``once``: a resumed run must know which recordings existed when its first run began."""
 
 
 def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str, dict[str, str]]:
@@ -41,7 +41,7 @@ def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str,
     The kinds are "data", "settings", "systems", "versions", "files" (the user's code) and "recordings".
 
     Args:
-        collected: every testbed of the session.
+        collected: the session.
         items: its tests.
     """
     return {
@@ -55,6 +55,7 @@ def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str,
 
 
 def _data(collected: Collected) -> dict[str, str]:
+    """Return file or corpus -> digest of its content."""
     digests = {source.name: _digest(source.digest) for source in collected.sources}
     if collected.corpus.digest:
         digests["rag_corpus"] = _digest(collected.corpus.digest)
@@ -71,21 +72,22 @@ def _environment_data(collected: Collected) -> dict[str, str]:
     formats, digests = collected.catalog.corpora, {}
     for name, line in collected.options.environments.items():
         files = places(tuple(filter(None, [line.options.get("corpus")])), collected.options.beside, formats)
-        named = [line.options[option] for option in DATA_FILES.get(line.kind, ()) if option in line.options]
+        data_files = [line.options[option] for option in DATA_FILES.get(line.kind, ()) if option in line.options]
         contents = [_content(place.path) for place in files]
-        contents += [_content(collected.options.beside / name) for name in named]
+        contents += [_content(collected.options.beside / file) for file in data_files]
         if contents:
             digests[f"{ENVIRONMENTS}: {name}"] = _digest(contents)
     return digests
 
 
 def _recordings(collected: Collected) -> dict[str, str]:
-    """Return the recording files at the session's start, one a line, if they decide what may be asked."""
+    """Return the recordings that existed at the session's start, one per line, if they decide what may be asked."""
     cassettes = collected.models.cassettes
     return {} if cassettes is None or cassettes.mode != ONCE else {ONCE: "\n".join(cassettes.existing_files)}
 
 
 def _settings(collected: Collected) -> dict[str, str]:
+    """Return setting -> value or digest, for options and testbeds."""
     options = collected.options
     values = {
         **_deciding(options, "settings"),
@@ -102,20 +104,21 @@ def _settings(collected: Collected) -> dict[str, str]:
 
 
 def _arguments(testbed: Testbed) -> dict[str, str]:
-    """Return the settings of a testbed that decide its cases and their correct answers."""
+    """Return the arguments of ``rag_case`` that decide a testbed's cases and their correct answers."""
     names = (field.name for field in fields(testbed.settings) if field.metadata.get("decides", True))
     values = {name: getattr(testbed.settings, name) for name in names}
     return {name: str(dict(value) if isinstance(value, Mapping) else value) for name, value in values.items()}
 
 
 def _systems(collected: Collected) -> dict[str, str]:
+    """Return what decides answers and verdicts: systems, judges and the content of their files."""
     options = collected.options
     names: dict[str, dict[str, None]] = {}
     for entry in collected.entries:
         names.setdefault(entry.testbed.nodeid, {})[entry.responder.name] = None
     values = {f"what answers {nodeid}": ", ".join(systems) for nodeid, systems in names.items()}
-    used = {entry.responder.name for entry in collected.entries}
-    values |= {f"the system {name}": str(each) for name, each in options.named_systems.items() if name in used}
+    system_names = {entry.responder.name for entry in collected.entries}
+    values |= {f"the system {name}": str(each) for name, each in options.named_systems.items() if name in system_names}
     values |= _deciding(options, "systems")
     values["rag_judges"] = _digest(repr(sorted(options.panels.items())))
     values |= {f"the judge {name}": judge.digest[:16] for name, judge in collected.local_judges.items()}
@@ -135,12 +138,12 @@ def _systems(collected: Collected) -> dict[str, str]:
 
 
 def _deciding(options: Options, kind: str) -> dict[str, str]:
-    """Return setting -> value or digest, for the settings that decide scores."""
+    """Return setting -> value or digest, for the options of a kind, "settings" or "systems"."""
     return {setting.name: _fingerprint(value) for setting, value in options.items() if setting.decides == kind}
 
 
 def _fingerprint(value: object) -> str:
-    """Return the value of a setting; a digest of a file's content and of anything long or private."""
+    """Return the value of a setting as text; a digest for the content of a file and for long or private values."""
     if isinstance(value, ModelSetting):  # without keys and addresses
         from pytest_rageval.llm.recordings.request import Request
 
@@ -156,34 +159,34 @@ def _fingerprint(value: object) -> str:
 
 
 def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
-    """Return file -> digest: the files of tests, their fixtures, conftests and named systems."""
+    """Return file -> digest, for the files of tests, their fixtures, conftests and named systems."""
     root = collected.rootdir
-    places: set[Path] = set()
+    paths: set[Path] = set()
     seen: set[str] = set()
     for item in items:
         if ENTRY not in item.stash or item.stash[ENTRY].testbed.nodeid in seen:
             continue
         seen.add(item.stash[ENTRY].testbed.nodeid)
         above = (folder / "conftest.py" for folder in item.path.parents if folder.is_relative_to(root))
-        places.update([item.path, *(path for path in above if path.is_file())])
+        paths.update([item.path, *(path for path in above if path.is_file())])
         fixtures = (overridden(name, item) for name in ("rag_system", ENVIRONMENTS_FIXTURE, *PARTS, *MODELS, EMBEDDER))
         codes = (getattr(inspect.unwrap(fixture.func), "__code__", None) for fixture in fixtures if fixture is not None)
-        places.update(Path(code.co_filename) for code in codes if code is not None)
-    named = {entry.responder.kind for entry in collected.entries if entry.responder.named}
-    for name in named | {line.kind for line in collected.options.environments.values()}:
-        head, mark, _ = name.partition(":")
-        module = sys.modules.get(head) if mark and head not in FAMILIES else None
+        paths.update(Path(code.co_filename) for code in codes if code is not None)
+    systems = {entry.responder.kind for entry in collected.entries if entry.responder.named}
+    for name in systems | {line.kind for line in collected.options.environments.values()}:
+        prefix, colon, _ = name.partition(":")
+        module = sys.modules.get(prefix) if colon and prefix not in FAMILIES else None
         file = getattr(module, "__file__", None)  # built-in modules have none
         if file:
-            places.add(Path(file))
+            paths.add(Path(file))
     return {
         (path.relative_to(root) if path.is_relative_to(root) else Path(path.name)).as_posix(): _content(path)
-        for path in sorted(places)
+        for path in sorted(paths)
     }
 
 
 def _content(path: Path) -> str:
-    """Return the digest of a file; "" if it cannot be read, which its user reports."""
+    """Return the digest of a file; "" if it cannot be read: the code that needs it reports the error."""
     try:
         return _digest(regular(path).read_bytes())
     except OSError:
@@ -191,5 +194,6 @@ def _content(path: Path) -> str:
 
 
 def _digest(value: object) -> str:
-    plain = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True, default=str).encode()
-    return f"{DIGEST}{hashlib.sha256(plain).hexdigest()[:16]}"
+    """Return ``sha256:`` and 16 digits for bytes, or for the JSON of any other value."""
+    content = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True, default=str).encode()
+    return f"{DIGEST}{hashlib.sha256(content).hexdigest()[:16]}"

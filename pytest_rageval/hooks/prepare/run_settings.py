@@ -1,4 +1,4 @@
-"""The settings that decide a run's answers and scores, for its reports."""
+"""Collect the settings that decide a run's answers and scores, for its reports."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ DIGITS = 16  # of a prompt file's sha256
 
 
 def settings_of(options: Options) -> dict[str, str]:
-    """Return option name -> value for the settings that are set, with a digest of each prompt file.
+    """Return option -> value for the options that are set, and a digest of each prompt file.
 
-    Parameters of models and retrievers leave out keys, headers and addresses, like recordings, and mask secrets of the
-    environment. results.json has systems and data in their own fields.
+    Parameters of models and retrievers contain no keys, headers and addresses, as in recordings, and secrets of the
+    environment are masked. results.json has systems and data in their own fields.
     """
     by_ini = {setting.ini: value for setting, value in options.items()}
-    # the default searches rag_corpus; others may need none
+    # the default retriever searches rag_corpus; others may need no corpus
     by_ini["rag_retriever"] = options.corpus or options.retriever != Options.retriever.default
     values = {
         setting.key: _reported(value)
@@ -56,13 +56,13 @@ def settings_of(options: Options) -> dict[str, str]:
 
 
 def testbed_settings(testbed: Testbed) -> dict[str, str]:
-    """Return argument of ``rag_case`` -> value; a path outside the project is reduced to its last part.
+    """Return argument of ``rag_case`` -> value; a path outside the project is reduced to its file name.
 
     Leave out defaults, except for the passages, the seed, and the noise rate and assembly of an ability.
     """
     settings = testbed.settings
-    in_force = settings.explicit | {"passages", "facets"} | ({"noise_rate", "assembly"} if settings.ability else set())
-    values = {name: getattr(settings, name) for name in _TESTBED_SETTINGS if name in in_force}
+    reported = settings.explicit | {"passages", "facets"} | ({"noise_rate", "assembly"} if settings.ability else set())
+    values = {name: getattr(settings, name) for name in _TESTBED_SETTINGS if name in reported}
     values["seed"] = testbed.seed
     form, _, path = settings.dataset.partition(":")
     values["dataset"] = f"{form}:{_without_folders(path)}"
@@ -77,35 +77,35 @@ def testbed_settings(testbed: Testbed) -> dict[str, str]:
 
 
 def _without_folders(path: str) -> str:
-    """Return a path inside the project unchanged, else its last part: folders outside differ between machines."""
+    """Return a path inside the project unchanged, any other as its file name: its folders differ between machines."""
     parsed = PurePath(path)
     return parsed.name if parsed.is_absolute() or ".." in parsed.parts else path
 
 
 def _reported(value: Any) -> Any:
-    """Return a setting's value for reports: without folders and without what names a person or a machine."""
+    """Return the value of a setting for reports, without folders and without names of persons and machines."""
     if isinstance(value, ModelSetting):
         return Request("model", "", value.params, (), 1).params
     if isinstance(value, Mapping):
         public = {name: each for name, each in value.items() if name != "dsn"}
         public = {name: str(each) if isinstance(each, EnvironmentLine) else each for name, each in public.items()}
-        named = {name: _judges(each) for name, each in public.items() if isinstance(each, Panel)}
-        named |= {name: str(each) for name, each in public.items() if isinstance(each, SystemName)}
-        return named or Request("retriever", "", public, (), 1).params
+        texts = {name: _judges(each) for name, each in public.items() if isinstance(each, Panel)}
+        texts |= {name: str(each) for name, each in public.items() if isinstance(each, SystemName)}
+        return texts or Request("retriever", "", public, (), 1).params
     if isinstance(value, DiagnosisRule):
         return str(value)
     return value.name if isinstance(value, Path) else value
 
 
 def _judges(panel: Panel) -> str:
-    """Return the judges of a panel, and from which confidence the first one decides."""
+    """Return the judges of a panel, and the confidence from which its first judge decides alone."""
     escalate = [] if panel.escalate is None else [f"escalate={panel.escalate}"]
     return "; ".join([*panel.models, *escalate])
 
 
-def _digests(name: str, folder: Path, own: Mapping[str, Path]) -> dict[str, str]:
-    """Return a digest of each language's prompts; the user's files replace the built-in ones."""
-    files = {path.stem: path for path in sorted(folder.glob("*.toml"))} | dict(own)
+def _digests(name: str, folder: Path, user_files: Mapping[str, Path]) -> dict[str, str]:
+    """Return a digest of the prompts of each language; the user's files replace the built-in ones."""
+    files = {path.stem: path for path in sorted(folder.glob("*.toml"))} | dict(user_files)
     return {f"{name}.{language}": _digest(path) for language, path in files.items()}
 
 

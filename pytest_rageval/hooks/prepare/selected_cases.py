@@ -1,4 +1,4 @@
-"""Check the selected cases before anything runs: recordings, resumed run, budget."""
+"""Check recordings and budget before the run, and drop cases that a resumed run finished."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.hooks.collect.keys import COLLECTED
 from pytest_rageval.hooks.prepare.model_calls import direct_systems
-from pytest_rageval.hooks.prepare.resume import leave_out
+from pytest_rageval.hooks.prepare.resume import drop_finished_cases
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -18,7 +18,7 @@ __all__ = ["check_before_run"]
 
 
 def _check_record_cases(collected: Collected) -> None:
-    """Raise `SettingError` if ``--rag-record-case`` names no case, or nothing is recorded."""
+    """Raise `SettingError` if ``--rag-record-case`` names an unknown case, or the session records nothing."""
     if collected.options.record_mode is None:
         problem = "--rag-record-case records into nothing; give --rag-record-mode or rag_record_mode too"
         raise SettingError(problem, code="RAG103")
@@ -29,7 +29,7 @@ def _check_record_cases(collected: Collected) -> None:
 
 
 def check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Check recordings and budget, and drop the cases taken over from another run.
+    """Check recordings and budget, and drop the cases that a resumed run finished.
 
     Raises:
         RagEvalError: a cassette cannot be read, a run cannot be resumed, or the budget cannot hold.
@@ -42,7 +42,7 @@ def check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
         check_files(collected.options.cassettes, mode)
     if collected.options.record_cases:
         _check_record_cases(collected)
-    leave_out(session, items)
+    drop_finished_cases(session, items)
     collected.direct = direct_systems(collected, items)
     if collected.options.budget_usd is not None and not collected.options.dry_run:
         from pytest_rageval.hooks.prepare.budget import check_budget

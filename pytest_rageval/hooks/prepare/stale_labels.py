@@ -1,4 +1,4 @@
-"""Stale labels: ids in qrels whose text has changed since the baseline."""
+"""Find stale labels: ids in qrels whose text has changed since the baseline."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["digest_labels"]
 
 
 def digest_labels(collected: Collected, entries: Iterable[Entry], passages: Sequence[Passage]) -> None:
-    """Digest the judged passages, and mark the cases with ids whose text has changed since the baseline.
+    """Store a digest of each judged passage, and mark the cases whose judged texts changed since the baseline.
 
-    A run that updates the baseline marks no case, but the summary still warns of its stale labels.
+    A run that updates the baseline marks no case, but its summary still warns of stale labels.
 
     Args:
         collected: the session; receives the digests, the stale cases and the warnings.
@@ -37,19 +37,19 @@ def digest_labels(collected: Collected, entries: Iterable[Entry], passages: Sequ
             problem = f"the baseline {baseline.path} has no digests of judged passages, so stale labels cannot be found"
             collected.notes.append(f"{problem}; write it anew with --rag-update-baseline")
         return
-    now, then = collected.passages, baseline.passages
-    changed = {name for name in judged_ids if name in then and now.get(name) != then[name]}
+    digests, baseline_digests = collected.passages, baseline.passages
+    changed = {name for name in judged_ids if name in baseline_digests and digests.get(name) != baseline_digests[name]}
     stale = {ordinal: entry for ordinal, (entry, ids) in judged.items() if not changed.isdisjoint(ids)}
     collected.stale = frozenset() if updates else frozenset(stale)
-    _note(collected, [entry for entry, _ in judged.values()], list(stale.values()), changed)
+    _warn(collected, [entry for entry, _ in judged.values()], list(stale.values()), changed)
 
 
-def _note(collected: Collected, judged: Sequence[Entry], stale: Sequence[Entry], changed: set[str]) -> None:
+def _warn(collected: Collected, judged: Sequence[Entry], stale: Sequence[Entry], changed: set[str]) -> None:
     """Warn in the summary of each testbed's stale cases, with what to do."""
     for testbed in dict.fromkeys(entry.testbed for entry in stale):
-        mine = [entry for entry in stale if entry.testbed is testbed]
-        first = next(name for name in _judged_ids(mine[0].case) if name in changed)
-        counts = f"{_n_cases(mine)} of {_n_cases(each for each in judged if each.testbed is testbed)}"
+        stale_here = [entry for entry in stale if entry.testbed is testbed]
+        first = next(name for name in _judged_ids(stale_here[0].case) if name in changed)
+        counts = f"{_n_cases(stale_here)} of {_n_cases(each for each in judged if each.testbed is testbed)}"
         problem = f"stale labels in {counts} judged cases: {short_repr(first)} names other text than in the baseline"
         how = "turn ids into quotes with rageval anchor and the chunking that was labelled"
         how += "" if collected.options.baseline.update else ", or accept the new text with --rag-update-baseline"
@@ -57,11 +57,12 @@ def _note(collected: Collected, judged: Sequence[Entry], stale: Sequence[Entry],
 
 
 def _n_cases(entries: Iterable[Entry]) -> int:
+    """Return the number of cases; the repeats and systems of a case count once."""
     return len({entry.name for entry in entries})
 
 
 def _judged_ids(case: Case) -> tuple[str, ...]:
-    """Return the ids of the passages that a case's ranking is judged by."""
+    """Return the ids that the qrels judge relevant to a case; () if its ranking is not judged by ids."""
     if case.supplied is not None or case.relevance != "ids" or case.instance.evidence:
         return ()
     return tuple(name for name, grade in case.qrels.items() if grade > 0)

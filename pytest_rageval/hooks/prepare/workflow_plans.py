@@ -27,7 +27,7 @@ __all__ = ["WorkflowPlans"]
 
 
 class WorkflowPlans:
-    """Plans the model calls of workflows; reads the options of each system once, for its first plan.
+    """Plans the model calls of workflows; reads the options of a system only once.
 
     Args:
         collected: the session.
@@ -35,11 +35,11 @@ class WorkflowPlans:
 
     def __init__(self, collected: Collected) -> None:
         self.collected = collected
-        self._read: dict[Responder, tuple[SystemParts, Any]] = {}
+        self._setups: dict[Responder, tuple[SystemParts, Any]] = {}
         self._models: dict[Responder, tuple[str, ...]] = {}
 
     def of(self, responder: Responder, entry: Entry, item: pytest.Item) -> CallPlanner | None:
-        """Return the plan of a system for one case; None if it is no workflow, or its calls are unknown.
+        """Return the plan of a system for one case; None if it is no workflow, or if its calls are unknown.
 
         The plan raises `RagEvalError` if the case has no environment, or a file of prompts is invalid.
 
@@ -53,42 +53,48 @@ class WorkflowPlans:
             return None
         plan = workflow.plan
 
-        def planned(query: Query) -> PlannedRun:
-            parts, options = self._options(workflow, responder)
-            if not workflow.uses_environments:  # the plan of a chain needs none
+        def plan_case(query: Query) -> PlannedRun:
+            parts, options = self._parts_and_options(workflow, responder)
+            if not workflow.uses_environments:  # such as a chain
                 return plan(options, query, parts)
             environment = environment_of_case(self.collected, entry, item)
             facet = entry.case.facets.get("environment", "")
-            run = _in_environment(
-                lambda given: plan(options, query, replace(parts, environments=given)), facet, environment
+            run = _plan_in_environment(
+                lambda environments: plan(options, query, replace(parts, environments=environments)), facet, environment
             )
             return replace(run, final=run.final and environment is not None)
 
-        return planned
+        return plan_case
 
     def models_of(self, responder: Responder) -> tuple[str, ...]:
-        """Return the models that the file of a system names."""
+        """Return the models that a system's file names."""
         if responder not in self._models:
             needs = needs_of(self.collected, responder)
             self._models[responder] = () if needs is None else needs.models
         return self._models[responder]
 
-    def _options(self, workflow: AnyWorkflow, responder: Responder) -> tuple[SystemParts, Any]:
-        if responder not in self._read:
+    def _parts_and_options(self, workflow: AnyWorkflow, responder: Responder) -> tuple[SystemParts, Any]:
+        if responder not in self._setups:
             collected, setup = self.collected, setup_of(self.collected, responder)
             parts = SystemParts(top_k=collected.options.top_k, prompts=collected.models.prompts, setup=setup)
-            self._read[responder] = parts, workflow.read(setup)
-        return self._read[responder]
+            self._setups[responder] = parts, workflow.read(setup)
+        return self._setups[responder]
 
 
-def _in_environment(
+def _plan_in_environment(
     plan: Callable[[Environments], PlannedRun], facet: str, environment: Environment | None
 ) -> PlannedRun:
-    """Return a plan made in the environment of its case, or in one without tools if a fixture decides it."""
-    used = environment or Environment(facet or "environment", lambda: tuple)
+    """Return the plan of a case in its environment.
+
+    Args:
+        plan: plans a case, given the environments.
+        facet: the facet ``environment`` of the case; "" if it has none.
+        environment: the environment of the case; None if a fixture decides it, then it has no tools here.
+    """
+    planned_in = environment or Environment(facet or "environment", lambda: tuple)
     token = CASE_ENVIRONMENT.set(facet)
     try:
-        return plan(Environments({used.name: lambda: used}))
+        return plan(Environments({planned_in.name: lambda: planned_in}))
     finally:
         CASE_ENVIRONMENT.reset(token)
 

@@ -1,1 +1,1 @@
-"""The reporting process: reports in, gates, files and the summary out."""
+"""Collect reports in the main process, evaluate gates, write files and print the summary."""

@@ -45,15 +45,15 @@ def pytest_runtest_makereport(
     elif call.when == "call" or not report.passed:
         from pytest_rageval.hooks.reporting.payload import payloads_of
 
-        report.rag = payloads_of(item.config).of(item, report)  # type: ignore[attr-defined]
+        report.rag = payloads_of(item.config).build(item, report)  # type: ignore[attr-defined]
     return report
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_finish(session: pytest.Session) -> Generator[None, object, object]:
-    """Append the gates after all selection, then make the plan.
+    """Append the gates to the selected tests, then make the plan.
 
-    Other plugins see the gates here. A worker appends no gates; the controller reads them from the plan.
+    Other plugins see the gates from here on. A worker appends no gates: the controller reads them from the plan.
     """
     config, collects = session.config, session.config.option.collectonly
     if COLLECTED in config.stash and (collects or runs_tests(config)) and not is_worker(config):
@@ -67,7 +67,7 @@ def pytest_collection_finish(session: pytest.Session) -> Generator[None, object,
 
 
 def _make_plan(session: pytest.Session) -> None:
-    """Make the plan of what will run, for the recorder here or, from a worker, in the controller."""
+    """Make the plan of the run, and pass it to the recorder; a worker stores it, to send it to the controller."""
     config = session.config
     from pytest_rageval.hooks.prepare.gate_cases import parts_of_gates
     from pytest_rageval.hooks.prepare.plan import plan_of
@@ -88,13 +88,13 @@ def _make_plan(session: pytest.Session) -> None:
 
 
 def pytest_enter_pdb(config: pytest.Config) -> None:
-    """Stop asking ahead when a debugger starts."""
+    """Stop asking systems ahead when a debugger starts."""
     if COLLECTED in config.stash:
         config.stash[COLLECTED].stop_looking_ahead()
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Show a passed case that missed its gate as ``m`` (MISSED); only the gate can fail."""
+    """Show a passed case that missed its gate as ``m`` (MISSED): the gate fails, not the case."""
     payload: dict[str, Any] | None = getattr(report, "rag", None)
     if payload is None or hasattr(report, "wasxfail"):
         return None

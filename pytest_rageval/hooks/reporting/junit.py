@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 __all__ = ["JUnit"]
 
-LEFT_OUT = "left out, as rag_report_texts is false"
+LEFT_OUT = "left out, because rag_report_texts is false"
 
 
 class JUnit:
     """Plugin of the main process, with ``--junitxml`` only.
 
-    With ``junit_family = xunit1`` properties are pytest's own user properties. The schema of xunit2, pytest's default,
-    allows none, and Jenkins' xUnit plugin rejects a file with them. There they are lines of the test's output, which
-    test management tools read: ``[[PROPERTY|name=value]]``.
+    With ``junit_family = xunit1`` they are user properties of pytest. The schema of xunit2, pytest's default, allows no
+    properties of tests, and Jenkins' xUnit plugin rejects a file with them. With xunit2 they are lines of the test's
+    output, which test management tools read: ``[[PROPERTY|name=value]]``.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._failed: dict[str, pytest.TestReport] = {}
         self._gates: dict[str, NamedGate] = {}
-        self._unweighed: set[str] | None = None
+        self._unweighed: set[str] | None = None  # metrics, as in Plan.unweighed; None before the first case
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
@@ -55,20 +55,21 @@ class JUnit:
         elif element is not None:
             _shorten_messages(element.nodes)
         if getattr(xml, "family", "") != "xunit2":
-            for each in {id(one): one for one in (failed, report)}.values():  # a failed teardown has its own element
+            reports = [failed] if failed is report else [failed, report]  # a failed teardown has its own element
+            for each in reports:
                 each.user_properties.extend(properties)
             return (yield)
         result = yield
         if element is not None:
-            _print_in(element.to_xml(), "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in properties))
+            _append_output(element.to_xml(), "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in properties))
         return result
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None]:
-        """Add the run's properties before pytest writes the file; continue if pytest cannot write it.
+        """Add the run's properties before pytest writes the file.
 
-        The error would end pytest with a traceback, without results and summary. Instead the session fails with a
-        warning.
+        If pytest cannot write the file, fail the session with a warning: the error would end pytest with a traceback,
+        without results and summary.
         """
         recorder, xml = self._config.stash.get(RECORDER, None), self._xml()
         if recorder is not None:
@@ -81,7 +82,7 @@ class JUnit:
             recorder.take_fault(f"{self._config.option.xmlpath} cannot be written: {error.strerror or error}")
             if session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
-            for hook in self._waiting(xml):
+            for hook in self._skipped_hooks(xml):
                 hook.function(*({"session": session, "exitstatus": exitstatus}[name] for name in hook.argnames))
             return None
 
@@ -95,11 +96,11 @@ class JUnit:
         run = recorder.run
         run.exitstatus = int(exitstatus)  # the verdict depends on it
         systems = dict.fromkeys(outcome.system for outcome in run.ordered())
-        for name, value in run_properties(recorder.described(), systems, account_of(run)):
+        for name, value in run_properties(recorder.description(), systems, account_of(run)):
             add(name, value)
 
-    def _waiting(self, xml: Any) -> list[pluggy.HookImpl]:
-        """Unregister pytest's JUnit plugin; return the hooks that its error kept from running."""
+    def _skipped_hooks(self, xml: Any) -> list[pluggy.HookImpl]:
+        """Unregister pytest's JUnit plugin, and return the hooks that did not run because of its error."""
         from _pytest.junitxml import xml_key
 
         manager = self._config.pluginmanager
@@ -110,14 +111,14 @@ class JUnit:
         return hooks[:at][::-1]
 
     def _properties(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
-        """Return the properties of a case or gate, and whether its failure may quote data; [] for other tests."""
+        """Return the properties of a case or gate ([] for other tests), and whether its failure may quote data."""
         from pytest_rageval.report.export.junit_properties import case_properties, gate_properties
         from pytest_rageval.report.files.gate_json import encode_gate
 
         run = recorder.run
         outcome = run.outcomes.get(nodeid)
         if outcome is not None:
-            if self._unweighed is None:  # the same for all cases
+            if self._unweighed is None:
                 self._unweighed = run.plan.metrics_needing_trust
             return case_properties(outcome, self._unweighed, texts=run.texts), True
         if len(self._gates) != len(run.gates):
@@ -141,18 +142,18 @@ def _raised_by(kind: type, error: BaseException) -> bool:
     return any(frame.f_code.co_filename == path for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
-def _print_in(test: Element, text: str) -> None:
-    """Append a text to a test's output, in one element, because readers use only one."""
-    printed = test.findall("system-out")
-    for each in printed[1:]:
+def _append_output(test: Element, text: str) -> None:
+    """Append a text to a test's output, and merge its elements: readers use only the first one."""
+    outputs = test.findall("system-out")
+    for each in outputs[1:]:
         test.remove(each)
-    output = printed[0] if printed else SubElement(test, "system-out")
-    texts = [(each.text or "").rstrip("\n") + "\n" for each in printed]
+    output = outputs[0] if outputs else SubElement(test, "system-out")
+    texts = [(each.text or "").rstrip("\n") + "\n" for each in outputs]
     output.text = "".join([*texts, text])
 
 
 def _leave_out_texts(nodes: Iterable[Element]) -> None:
-    """Replace the texts of failures, errors and skips."""
+    """Replace the texts of failures, errors and skips by a note."""
     for node in nodes:
         if node.tag in ("error", "failure", "skipped"):
             node.set("message", LEFT_OUT)
@@ -160,7 +161,7 @@ def _leave_out_texts(nodes: Iterable[Element]) -> None:
 
 
 def _shorten_messages(nodes: Iterable[Element]) -> None:
-    """Reduce the message of failures and errors to its first line; their text has all of it."""
+    """Reduce the message of failures and errors to its first line; their text contains the whole message."""
     for node in nodes:
         if node.tag in ("error", "failure"):
             node.set("message", node.get("message", "").partition("\n")[0])

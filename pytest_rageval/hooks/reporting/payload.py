@@ -1,4 +1,4 @@
-"""What a case's report carries to the reporting process: its outcome as JSON text, and builtins."""
+"""Build the payload of a pytest report, which carries a case to the main process."""
 
 from __future__ import annotations
 
@@ -27,32 +27,39 @@ __all__ = ["Payloads", "payloads_of"]
 
 
 class Payloads:
-    """Makes the payloads of one process.
+    """Builds the payloads of one process.
 
     Args:
-        config: pytest's.
+        config: the configuration of pytest.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self._collected = config.stash[COLLECTED]
         self._folders = config.rootpath, config.invocation_params.dir
-        self._travels = is_worker(config)
+        self._is_worker = is_worker(config)
         self._is_watched = is_watched_worker(config)
         self._results = config.stash.setdefault(RESULTS, {})
-        self._sent: set[str] = set()
-        self._facts: dict[int, dict[str, Any]] = {}
+        self._sent_instances: set[str] = set()  # case ids
+        self._sent_facts: dict[int, dict[str, Any]] = {}  # index of a retriever -> its facts
         self._events: EvaluationEvents | None = None
 
-    def of(self, item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
+    def build(self, item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         """Return the payload of the report that ends a case.
 
-        The outcome is masked, and encoded once: ``text`` is its line of JSON, which the reporting process stores as it
-        is. ``outcome`` is the same as builtins, if the report stays in this process. ``instance`` is the record as
-        JSON, with the first outcome of its case.
+        Its values are builtins:
+
+        - ``text``: the outcome as a line of JSON with secrets masked; the main process stores it unchanged.
+        - ``outcome``: the same outcome as a dict, only if the report stays in this process.
+        - ``instance``: the record as JSON, only with the first outcome of its case; else None.
+        - ``recordings``: keys of the recordings that the case used.
+        - ``retrievers``: new or changed facts of retrievers.
+        - ``versions``: name -> version of what decides scores.
+        - ``under_way``: the answers, calls and cost in progress, for the status line.
+        - ``missed``: why the case missed its gate; "" if it did not.
         """
         entry = item.stash[ENTRY]
         result = self._results.get(item)
-        outcome = self._ended_early(item, entry, report) if result is None else result.outcome
+        outcome = self._unasked_outcome(item, entry, report) if result is None else result.outcome
         if result is not None:
             result.is_reported = True
             if self._collected.options.otel and outcome.status != "skipped":
@@ -72,13 +79,13 @@ class Payloads:
             "under_way": self._collected.under_way if self._is_watched else None,
             "missed": case_sentence(outcome, primary.name, entry.testbed.gates) if is_missed else "",
         }
-        return payload if self._travels else payload | {"outcome": encoded}
+        return payload if self._is_worker else payload | {"outcome": encoded}
 
     def _instance(self, case_id: str, record: Instance) -> str | None:
-        """Return a record as JSON; None if this process has sent it."""
-        if case_id in self._sent:
+        """Return a record as JSON; None if this process has already sent it."""
+        if case_id in self._sent_instances:
             return None
-        self._sent.add(case_id)
+        self._sent_instances.add(case_id)
         plain = encode_instance(record)
         if origin := place_below(*self._folders, record.origin):
             plain["origin"] = origin
@@ -87,7 +94,7 @@ class Payloads:
         return to_redacted_json(plain)
 
     def _send_evaluations(self, item: pytest.Item, entry: Entry, result: RagResult) -> None:
-        """Send the scores of a case to the user's OpenTelemetry, with ``--rag-otel``."""
+        """Send the scores of a case to the user's OpenTelemetry exporter (``--rag-otel``)."""
         from pytest_rageval.hooks.run.answering import answering_of
         from pytest_rageval.report.export.evaluation_events import EvaluationEvents, evaluations_of
 
@@ -99,19 +106,19 @@ class Payloads:
         self._events.send(result.span_context, outcome.facets, scores)
 
     def _new_facts(self) -> list[dict[str, Any]]:
-        """Return the facts of retrievers that are new or changed since the last report."""
+        """Return the facts of the retrievers whose facts are new or changed since the last report."""
         from pytest_rageval.model.codec import encode_facts
         from pytest_rageval.model.facts import facts_of
 
         new = []
         for at, retriever in enumerate(self._collected.retrievers):
             facts = encode_facts(facts_of(retriever))
-            if facts and facts != self._facts.get(at):
-                self._facts[at] = facts
+            if facts and facts != self._sent_facts.get(at):
+                self._sent_facts[at] = facts
                 new.append(facts)
         return new
 
-    def _ended_early(self, item: pytest.Item, entry: Entry, report: pytest.TestReport) -> Outcome:
+    def _unasked_outcome(self, item: pytest.Item, entry: Entry, report: pytest.TestReport) -> Outcome:
         """Return the outcome of a case that was not asked: its test was skipped, or its setup failed."""
         from pytest_rageval.engine.runner import outcome_of
         from pytest_rageval.engine.task import Task
@@ -123,9 +130,8 @@ class Payloads:
             return replace(outcome_of(task, error=CaseError("skipped", _reason(report))), status="skipped")
         crash = getattr(report.longrepr, "reprcrash", None)
         lines = report.longreprtext.strip().splitlines() or [""]
-        message = next(
-            (line[1:].strip() for line in lines if line.startswith("E  ")), lines[-1]
-        )  # for example of a missing fixture
+        # a missing fixture, for example, has no crash but a line with E
+        message = next((line[1:].strip() for line in lines if line.startswith("E  ")), lines[-1])
         cause = message if crash is None else crash.message.partition("\n")[0]
         problem = f"the test's setup failed before the case was asked: {cause}"
         return outcome_of(task, error=CaseError("setup_error", problem))

@@ -1,4 +1,4 @@
-"""Workers on other machines (xdist's ``--tx``): pass them settings, notice and replace lost ones."""
+"""Set up workers on other machines (xdist's ``--tx``), and replace those that are lost."""
 
 from __future__ import annotations
 
@@ -14,25 +14,32 @@ import pytest
 from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, coded
 from pytest_rageval.hooks.config.options import Options
 
-__all__ = ["hold", "is_scattered", "join", "keep_alive", "replace_here", "reporting_unreachable"]
+__all__ = [
+    "has_remote_workers",
+    "ignore_send_errors",
+    "keep_alive",
+    "replace_locally",
+    "reporting_unreachable",
+    "set_up_worker",
+]
 
-TOGETHER = ("loadfile", "loadscope")
-"""Distribution modes that run all cases of a test function on one worker."""
+GROUPING_MODES = ("loadfile", "loadscope")
+"""Values of xdist's ``--dist`` that run all cases of a test function on one worker."""
 
 QUIET_S, PROBE_S, PROBES = 5, 5, 3
-"""Seconds of silence before the first probe, seconds between probes, and probes without a reply before a loss."""
+"""Seconds of silence before the first probe, seconds between probes, and unanswered probes before a loss."""
 
 UNREAD_S = 30
-"""Seconds before a loss in which the other end confirms no probe, or does not read what was sent (Linux)."""
+"""Linux: a connection is lost after this many seconds without a confirmed probe, or with unread data."""
 
 
-def is_scattered(node: Any) -> bool:
-    """Return whether any worker of the session runs in another copy of the project."""
+def has_remote_workers(node: Any) -> bool:
+    """Return whether a worker of the session runs in another copy of the project, such as on another machine."""
     return any(not spec.popen or spec.chdir or spec.via for spec in node.nodemanager.specs)
 
 
-def join(node: Any) -> None:
-    """Pass to a worker of a scattered session what it cannot see, and watch its connection.
+def set_up_worker(node: Any) -> None:
+    """Send a worker of a session with remote workers what it cannot see, and watch its connection.
 
     Raises:
         SettingError: an option needs a disk that all workers share.
@@ -40,7 +47,7 @@ def join(node: Any) -> None:
     config: pytest.Config = node.config
     keep_alive(node.gateway._io)
     node.workerinput["rag_from"] = os.path.relpath(config.invocation_params.dir, config.rootpath)
-    node.workerinput["rag_apart"] = config.option.dist not in TOGETHER
+    node.workerinput["rag_apart"] = config.option.dist not in GROUPING_MODES
     try:
         options = Options(config)
     except RagEvalError:
@@ -60,11 +67,12 @@ def join(node: Any) -> None:
 
 
 def keep_alive(io: Any) -> None:
-    """Let the connection of a socket worker fail if its other end can no longer be reached: on Linux in 30 to 35 s.
+    """Let the connection of a socket worker fail if its other end can no longer be reached.
 
-    The system's TCP sends and answers the probes, so a busy worker is not lost. Otherwise a link that breaks without a
-    last packet would keep both ends waiting for ever. On Linux TCP_USER_TIMEOUT decides, which also counts the time in
-    which the other end does not read, as while Ctrl-Z stops it; elsewhere the number of probes decides, in 20 s.
+    Without this, both ends would wait forever if the link breaks without a last packet. The operating system sends and
+    answers the probes, so a busy worker is not lost. On Linux TCP_USER_TIMEOUT decides after 30 to 35 s; it also counts
+    time in which the other end does not read, for example while Ctrl-Z stops it. On other systems the number of probes
+    decides, after 20 s.
     """
     connection = getattr(io, "sock", None)
     if connection is None:
@@ -79,43 +87,43 @@ def keep_alive(io: Any) -> None:
     ):
         if hasattr(socket, name):
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-    io.read = partial(_read_noting_errors, io, io.read)
+    io.read = partial(_read_storing_errors, io, io.read)
 
 
-def hold(node: Any) -> None:
-    """Ignore errors of commands to a lost worker: xdist is about to notice the loss."""
+def ignore_send_errors(node: Any) -> None:
+    """Ignore errors of commands to a lost worker: xdist will notice the loss itself."""
     node.sendcommand = partial(_send_or_ignore, node.sendcommand)
 
 
-def replace_here(node: Any, warn: Callable[[str], None]) -> None:
-    """Replace a lost worker by one on this machine if its own machine cannot be reached.
+def replace_locally(node: Any, warn: Callable[[str], None]) -> None:
+    """Let xdist replace a lost worker by one on this machine if the worker's machine cannot be reached.
 
-    A machine that stopped answering is not asked again: connecting to it could take minutes.
+    If the machine stopped answering, do not try to connect again: that could take minutes.
 
     Args:
-        node: the lost worker, before xdist creates another.
-        warn: receives one sentence about the replacement.
+        node: the lost worker, before xdist creates its replacement.
+        warn: called with a sentence about the replacement.
     """
     from execnet import HostNotFound, XSpec
 
     manager = node.nodemanager
-    make = type(manager).setup_node
+    original = type(manager).setup_node
 
     def setup_node(spec: Any, putevent: Any) -> Any:
         try:
-            if spec.socket and (silent := getattr(node.gateway._io, "error", None)) is not None:
-                raise silent
-            return make(manager, spec, putevent)
+            if spec.socket and (timeout := getattr(node.gateway._io, "error", None)) is not None:
+                raise timeout
+            return original(manager, spec, putevent)
         except (OSError, EOFError, HostNotFound) as error:
             warn(f"{_name(spec)} was lost, and {_reason(error)}: a worker on this machine took its place")
-            return make(manager, XSpec("popen"), putevent)
+            return original(manager, XSpec("popen"), putevent)
 
     manager.setup_node = setup_node
 
 
 @contextmanager
 def reporting_unreachable(config: pytest.Config) -> Generator[None]:
-    """Turn errors that keep remote workers from starting into one sentence without a traceback."""
+    """Turn the errors of remote workers that cannot start into usage errors, without a traceback."""
     from execnet import HostNotFound
 
     try:
@@ -125,21 +133,21 @@ def reporting_unreachable(config: pytest.Config) -> Generator[None]:
     except (OSError, EOFError, HostNotFound) as error:
         specs = ascii_safe(", ".join(config.option.tx))
         problem = f"not every worker of --tx {specs} can be started ({_reason(error)})"
-        wish = "see that its machine is up and listens"
-        raise pytest.UsageError(coded(SettingError(f"{problem}; {wish}", code="RAG504"))) from error
+        advice = "see that its machine is up and listens"
+        raise pytest.UsageError(coded(SettingError(f"{problem}; {advice}", code="RAG504"))) from error
     except ValueError as error:
         if "rsync root" not in str(error):
             raise
-        problem = f"workers on other machines would not find what is given: {ascii_safe(str(error))}"
-        wish = "give absolute paths below --rsyncdir, and options as --name=VALUE"
-        raise pytest.UsageError(coded(SettingError(f"{problem}; {wish}", code="RAG504"))) from None
+        problem = f"workers on other machines would not find the given paths: {ascii_safe(str(error))}"
+        advice = "give absolute paths below --rsyncdir, and options as --name=VALUE"
+        raise pytest.UsageError(coded(SettingError(f"{problem}; {advice}", code="RAG504"))) from None
 
 
-def _read_noting_errors(io: Any, read: Callable[[int], bytes], count: int) -> bytes:
-    """Read from a connection; its ``error`` is why it failed, which execnet does not pass on."""
+def _read_storing_errors(io: Any, read: Callable[[int], bytes], count: int) -> bytes:
+    """Read from a connection, and store why it failed as its ``error``: execnet drops that."""
     try:
         return read(count)
-    except ConnectionError:  # the machine answers, and the worker is gone
+    except ConnectionError:  # the machine answers, only the worker has ended
         raise
     except OSError as error:
         io.error = error
@@ -152,6 +160,7 @@ def _send_or_ignore(send: Callable[..., None], name: str, **arguments: object) -
 
 
 def _name(spec: Any) -> str:
+    """Return the address of a worker as in ``--tx``, such as ``socket=host:8888``."""
     return next((f"{kind}={value}" for kind in ("socket", "ssh") if (value := getattr(spec, kind))), "a worker")
 
 

@@ -1,4 +1,4 @@
-"""``--rag-shrink``: after all cases, search for the smallest context of the worst missed ones."""
+"""``--rag-shrink``: search for the smallest contexts of the worst missed cases at the end."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["Shrinking", "refuse_workers"]
 
 
 class _AfterCases(pytest.Item):
-    """Stands behind the last test, so that session-scoped fixtures are still set up; it is no test."""
+    """An item after the last test; it keeps session-scoped fixtures set up until the cases are shrunk."""
 
     def runtest(self) -> None:
         """Do nothing."""
 
     def reportinfo(self) -> tuple[str, None, str]:
-        """Return nothing that is shown."""
+        """Return an empty location: reports do not show it."""
         return "", None, self.name
 
 
@@ -32,38 +32,37 @@ class Shrinking:
     """Plugin of ``--rag-shrink``: shrinks after the last test, and prints a section.
 
     Args:
-        most: the largest number of cases.
+        max_cases: the maximum number of cases to shrink.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._found: dict[str, ShrinkResult | str] = {}
-        self._missed = 0
-        self._is_over = False
+    def __init__(self, max_cases: int) -> None:
+        self._max_cases = max_cases
+        self._results: dict[str, ShrinkResult | str] = {}  # name of a test -> its smallest context, or why none
+        self._n_missed = 0
+        self._is_complete = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Add an item behind the last test."""
-        behind = _AfterCases.from_parent(session, name="rag-shrink")
+        """Add an item after the last test."""
+        last_item = _AfterCases.from_parent(session, name="rag-shrink")
         collected = session.config.stash.get(COLLECTED, None)
         if collected is not None and (session.items or collected.resumed_items):
-            session.items.append(behind)
+            session.items.append(last_item)
         try:
             return (yield)
         finally:
-            session.items[:] = [item for item in session.items if item is not behind]
+            session.items[:] = [item for item in session.items if item is not last_item]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Shrink instead of running the item behind the last test."""
+        """Shrink the cases instead of running the item after the last test."""
         if not isinstance(item, _AfterCases):
             return None
-        from pytest_rageval.hooks.run.shrinking import named, shrink
+        from pytest_rageval.hooks.run.shrinking import shrink, with_names
 
-        worst = self._worst(item.session)
-        for name, case in named(worst):
-            self._found[name] = shrink(case, item)
-        self._is_over = True
+        for name, test in with_names(self._worst(item.session)):
+            self._results[name] = shrink(test, item)
+        self._is_complete = True
         item.session._setupstate.teardown_exact(nextitem)
         return True
 
@@ -76,16 +75,18 @@ class Shrinking:
 
         terminalreporter.section("rag: shrunk")
         texts = config.stash[COLLECTED].options.texts
-        lines = list(shrunk_lines(self._found, texts=texts)) if self._found else ["no case missed; nothing to shrink"]
-        if not self._is_over:
-            lines = [*(lines if self._found else ()), "the session ended before all missed cases were shrunk"]
-        if self._missed > len(self._found) > 0:
-            lines.append(f"{self._missed - len(self._found)} more cases missed; give --rag-shrink={self._missed}")
+        lines = (
+            list(shrunk_lines(self._results, texts=texts)) if self._results else ["no case missed; nothing to shrink"]
+        )
+        if not self._is_complete:
+            lines = [*(lines if self._results else ()), "the session ended before all missed cases were shrunk"]
+        if self._n_missed > len(self._results) > 0:
+            lines.append(f"{self._n_missed - len(self._results)} more cases missed; give --rag-shrink={self._n_missed}")
         for line in lines:
             terminalreporter.write_line(line)
 
     def _worst(self, session: pytest.Session) -> list[pytest.Item]:
-        """Return the tests of the cases that missed, the worst value of the primary metric first; no variants.
+        """Return the tests of the missed cases without variants, the worst value of the primary metric first.
 
         Cases taken over from a resumed run count too. A case that missed in several repeats counts once.
         """
@@ -94,7 +95,7 @@ class Shrinking:
 
         recorder = session.config.stash.get(RECORDER, None)
         outcomes = {} if recorder is None else recorder.run.outcomes
-        found: dict[tuple[str, str, str], tuple[float, pytest.Item]] = {}
+        missed_cases: dict[tuple[str, str, str], tuple[float, pytest.Item]] = {}
         for item in (*session.config.stash[COLLECTED].resumed_items, *session.items):
             outcome = outcomes.get(item.nodeid)
             if outcome is None or ENTRY not in item.stash or is_variant(outcome.facets):
@@ -106,9 +107,9 @@ class Shrinking:
                 value = outcome.scores[primary.name].value or 0.0
                 value = value if primary.higher_is_better else -value
                 case = testbed.nodeid, entry.name, entry.responder.name
-                found[case] = min(found.get(case, (value, item)), (value, item), key=_value)
-        self._missed = len(found)
-        return [item for _, item in sorted(found.values(), key=_value)][: self._most]
+                missed_cases[case] = min(missed_cases.get(case, (value, item)), (value, item), key=_value)
+        self._n_missed = len(missed_cases)
+        return [item for _, item in sorted(missed_cases.values(), key=_value)][: self._max_cases]
 
 
 def _value(case: tuple[float, pytest.Item]) -> float:

@@ -1,4 +1,4 @@
-"""Collect what the processes of a session saw of the calls of users' systems."""
+"""Collect which calls of users' systems were seen, and warn if none was (`Sightings`)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.config.options import Options
     from pytest_rageval.report.run.run import Run
 
-__all__ = ["note_unsighted", "send_sightings", "sent_by", "sightings_of"]
+__all__ = ["process_sightings", "send_sightings", "warn_if_unseen", "worker_sightings"]
 
-_SENT = "rag_sightings"
+_OUTPUT_KEY = "rag_sightings"
+"""Key of the sightings in a worker's output."""
 
 
-def sightings_of(config: pytest.Config) -> SeenCalls:
-    """Return what this process saw; nothing if it collected no case."""
+def process_sightings(config: pytest.Config) -> SeenCalls:
+    """Return which calls of systems this process saw; nothing if it collected no case."""
     collected = config.stash.get(COLLECTED, None)
     if collected is None or collected.runtime is None:
         return SeenCalls()
@@ -37,25 +38,32 @@ def sightings_of(config: pytest.Config) -> SeenCalls:
 
 
 def send_sightings(config: pytest.Config) -> None:
-    """Put what a worker saw into its output."""
-    config.workeroutput[_SENT] = asdict(sightings_of(config))  # type: ignore[attr-defined]
+    """Put the sightings of a worker into its output, for the main process."""
+    config.workeroutput[_OUTPUT_KEY] = asdict(process_sightings(config))  # type: ignore[attr-defined]
 
 
-def sent_by(output: Mapping[str, Any]) -> SeenCalls:
-    """Return what a worker saw."""
-    return SeenCalls(**output.get(_SENT, {}))
+def worker_sightings(output: Mapping[str, Any]) -> SeenCalls:
+    """Return the sightings from a worker's output."""
+    return SeenCalls(**output.get(_OUTPUT_KEY, {}))
 
 
-def note_unsighted(run: Run, sightings: SeenCalls, options: Options, config: pytest.Config) -> bool:
-    """Warn if no call of the user's systems was seen; return whether the session must fail for it.
+def warn_if_unseen(run: Run, sightings: SeenCalls, options: Options, config: pytest.Config) -> bool:
+    """Warn if no call of the user's systems was seen; return whether the session must fail for this reason.
 
-    A record mode of the ini may be meant for judges alone; that of the command line is meant for this run.
+    The record mode of the ini counts only if a setting makes HTTP requests visible: else it may be meant only for
+    judges. The record mode of the command line always counts.
+
+    Args:
+        run: the run; receives the warning.
+        sightings: what all processes saw.
+        options: the options of the session.
+        config: the configuration of pytest.
     """
     mode = options.record_mode if sightings.setting or config.option.rag_record_mode else None
     limits = CallLimits(mode, budget=options.budget_usd is not None, partial=options.budget_partial)
     direct = run.plan.unseen.direct
     note, fails = unseen_systems_warning(direct, sightings, run.ordered(), limits)
     run.plan.notes += (note,) if note else ()
-    silent = {} if sightings.requests else {name: shown for name, shown in direct.items() if name not in sightings.seen}
-    run.plan.unseen = replace(run.plan.unseen, direct=silent)  # the calls of the others are counted
+    unseen = {} if sightings.requests else {name: shown for name, shown in direct.items() if name not in sightings.seen}
+    run.plan.unseen = replace(run.plan.unseen, direct=unseen)  # the calls of all other systems were counted
     return fails

@@ -33,7 +33,7 @@ Answers that were awaited together end together: the burst lets the line include
 
 
 def is_watched(config: pytest.Config) -> bool:
-    """Return whether a user watches, wants the line, and only pytest writes to a capable terminal."""
+    """Return whether to show the line: a user watches the terminal, and only pytest writes to it."""
     if type(watched_terminal(config)) is not TerminalReporter:
         return False
     if os.name == "nt" and not os.environ.get("WT_SESSION"):  # an old console may print the escape sequences literally
@@ -58,7 +58,7 @@ class Screen:
     def __init__(self, writer: Any, capture: Any) -> None:
         self.is_shown = False
         self._parts: Sequence[str] = ()
-        self._lent_to = 0
+        self._lent_to = 0  # number of others that may now write to the terminal
         self._lock = threading.RLock()  # output may come from any thread
         self._writer = writer
         self._stream = writer._file
@@ -113,7 +113,7 @@ class Screen:
 
     @contextmanager
     def _lend(self) -> Generator[None]:
-        """Suspend capturing, as the capture manager does, with the line hidden."""
+        """Suspend capturing, as the capture manager does, and hide the line meanwhile."""
         with self._uncaptured():
             with self._lock:
                 self._lent_to += 1
@@ -153,7 +153,7 @@ class StatusLine:
         self._progress: Progress | None = None
         self._under_way: dict[str, PendingWork] = {}
         self._began: float | None = None
-        self._allowed, self._last_draw = BURST, 0.0
+        self._allowed, self._last_draw = BURST, 0.0  # redraws that are allowed now, and time of the last one
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -184,7 +184,7 @@ class StatusLine:
         self._end()
 
     def pytest_runtest_logstart(self) -> None:
-        """Note when the first test begins."""
+        """Store when the first test begins."""
         if self._began is None:
             self._began = time.monotonic()
 
@@ -221,11 +221,13 @@ class StatusLine:
         return self._progress
 
     def _note(self, worker: str, payload: dict[str, Any]) -> None:
+        """Store the calls in progress of a worker; "" is this process."""
         from pytest_rageval.report.terminal.status_line import PendingWork
 
         self._under_way[worker] = PendingWork(*(payload.get("under_way") or ()))
 
     def _draw(self) -> None:
+        """Draw the line, at most `RATE` times per second except in a burst."""
         now, progress = time.monotonic(), self._current_progress()
         if self._screen is None or progress is None or self._began is None or now - self._began < DELAY_S:
             return

@@ -1,4 +1,4 @@
-"""Print the summary after the session."""
+"""Print the summary and the account after the session."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from pytest_rageval.report.text.lines import Line, counted, few_of, wrap
 __all__ = ["print_account", "print_summary"]
 
 
-def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: Sequence[str]) -> None:
-    """Print the sections that the options ask for, the written files, and warnings.
+def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost_workers: Sequence[str]) -> None:
+    """Print the sections that options request, the written files, and warnings.
 
     Args:
         terminal: pytest's terminal; gives width and verbosity.
         recorder: the recorded run, with evaluated gates.
-        lost: messages about lost workers.
+        lost_workers: messages about lost workers.
     """
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
     lines = list(section_lines(recorder.run, recorder.choice, width, verbosity))
-    if recorder.run.resumed_note and verbosity == 0:  # -v has it below the counts
+    if recorder.run.resumed_note and verbosity == 0:  # with -v it is below the counts
         lines += wrap(Line(ascii_safe(recorder.run.resumed_note)), width)
-    if recorder.again and verbosity > -1:
-        lines.append(Line(ascii_safe(recorder.again)))  # not wrapped, because its end is a command to copy
+    if recorder.rerun_advice and verbosity > -1:
+        lines.append(Line(ascii_safe(recorder.rerun_advice)))  # not wrapped, because its end is a command to copy
     if recorder.pruned and verbosity > 0:
-        lines += wrap(Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}"), width)
+        lines += wrap(Line(f"runs removed because of rag_keep_runs: {few_of(tuple(recorder.pruned), 3)}"), width)
     if verbosity > -1:
-        lines += written_lines(recorder.outlets.paths, config.invocation_params.dir, width)
-        lines += [Line(f"logged to MLflow: {ascii_safe(uri)}") for uri in recorder.outlets.sent]
+        lines += written_lines(recorder.outputs.paths, config.invocation_params.dir, width)
+        lines += [Line(f"logged to MLflow: {ascii_safe(uri)}") for uri in recorder.outputs.mlflow_stores]
     if recorder.dropped_steps:
         steps = counted(recorder.dropped_steps, "step")
         lines.append(Line(f"trace: {steps} came from threads without the case's context", "yellow"))
-    lines += [Line(f"warning: {fault}", "yellow") for fault in (*lost, *recorder.outlets.faults)]
+    lines += [Line(f"warning: {fault}", "yellow") for fault in (*lost_workers, *recorder.outputs.faults)]
     if lines:
         terminal.write_sep("=", "rag")
         _write(terminal, lines)
 
 
 def print_account(terminal: pytest.TerminalReporter, recorder: Recorder) -> None:
-    """Print the missed cases that ``-ra`` asks for, and the account."""
+    """Print the account, after the missed cases if ``-ra`` requests them."""
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
     missed = terminal.stats.get("missed", []) if set("aAm") & set(config.option.reportchars) else []
@@ -57,13 +57,13 @@ def print_account(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
     if lines:
         terminal.write_sep("=", "missed cases")
     here, root = config.invocation_params.dir, config.rootpath
-    above = "" if here == root else f"{Path(os.path.relpath(root, here)).as_posix()}/"
+    prefix = "" if here == root else f"{Path(os.path.relpath(root, here)).as_posix()}/"
     page = recorder.options.reports.html
-    seen = page is not None and page in recorder.outlets.paths
+    is_written = page is not None and page in recorder.outputs.paths
     seconds = (datetime.now(timezone.utc) - recorder.run.started).total_seconds()
-    facts = SessionFacts(seconds, os.path.relpath(page, here) if page is not None and seen else "", above)
-    block = list(account_lines(recorder.run, facts, width, verbosity))
-    _write(terminal, [*lines, *((Line(""),) if block else ()), *block])
+    facts = SessionFacts(seconds, os.path.relpath(page, here) if page is not None and is_written else "", prefix)
+    account = list(account_lines(recorder.run, facts, width, verbosity))
+    _write(terminal, [*lines, *((Line(""),) if account else ()), *account])
 
 
 def _write(terminal: pytest.TerminalReporter, lines: Sequence[Line]) -> None:

@@ -1,1 +1,1 @@
-"""Fixtures, systems and answers while tests run."""
+"""Provide fixtures, build systems and ask them while tests run."""

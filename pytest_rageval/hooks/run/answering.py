@@ -1,4 +1,4 @@
-"""Answer the case of a test item, in turn or ahead of it; skip the cases of broken systems."""
+"""Answer the cases of tests, in turn or ahead of it; skip the cases of broken systems."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.shared_folder import shared_folder
 from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
 from pytest_rageval.hooks.prepare.suspects import runs_alone, suspects_of
-from pytest_rageval.hooks.run.asking import Asking
-from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, let_through
+from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, show_directly
 from pytest_rageval.hooks.run.failures import BUDGET, BUILD, CONTRACT, asked_or_error, desk_or_error, fail_test
 from pytest_rageval.hooks.run.journal import journal_of
 from pytest_rageval.hooks.run.keys import NO_CALL, RESULTS
-from pytest_rageval.hooks.run.live_asking import LiveAsking
+from pytest_rageval.hooks.run.play_requests import PlayRequests
+from pytest_rageval.hooks.run.rag_ask import RagAsk
 from pytest_rageval.hooks.run.result import RagResult
 from pytest_rageval.hooks.run.system_setup import Desks, Origin
-from pytest_rageval.hooks.run.test_queue import Upcoming, may_be_skipped
+from pytest_rageval.hooks.run.test_queue import UpcomingTests, may_be_skipped
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.trace.otel.live import open_traces
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ANSWERING", "Answering", "answering_of"]
 
-FIRST_WRONG = 3
-"""A system is broken if this many answers, from the first on, all have the wrong type."""
+MAX_WRONG = 3
+"""Number of answers with the wrong type after which a system is broken, if all its answers so far are wrong."""
 
 
 def answering_of(session: pytest.Session) -> Answering:
-    """Return this process's `Answering`; the first case that runs creates it."""
+    """Return the `Answering` of this process; the first case that runs creates it."""
     config = session.config
     if ANSWERING not in config.stash:
         collected = config.stash[COLLECTED]
@@ -56,11 +56,16 @@ def answering_of(session: pytest.Session) -> Answering:
 
 
 class Answering:
-    """Asks the systems of one process.
+    """Asks the systems of one process, and scores their answers.
 
-    A system that cannot be built is broken. A system is also broken if its first `FIRST_WRONG` answers all have the
-    wrong type; each of these answers is an error of its case. Later cases of a broken system are skipped with its
-    error as the reason, and gates over them fail.
+    A system is broken if it cannot be built, or if its first `MAX_WRONG` answers all have the wrong type. Each of these
+    answers is an error of its case. Later cases of a broken system are skipped with its error as the reason, and gates
+    over them fail.
+
+    Attributes:
+        asking: answers the requests of the fixture ``rag_ask``.
+        live: answers the requests of ``rageval play``.
+        traces: collects the spans of cases.
     """
 
     def __init__(self, collected: Collected, session: pytest.Session) -> None:
@@ -72,23 +77,28 @@ class Answering:
         self._journal = journal_of(session.config)
         self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
-        self.asking = Asking(
+        self.asking = RagAsk(
             collected, session, self._desks, self._runner, self._evidence, self._stop_if_refused, self._loop
         )
-        self.live = LiveAsking(collected, self._desks, self._runner, self._evidence, self._loop)
+        self.live = PlayRequests(collected, self._desks, self._runner, self._evidence, self._loop)
         self.traces = open_traces(collected.options.trace_mode)
         self._broken: dict[object, Outcome] = {}
-        self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
+        self._wrong: dict[object, set[str] | None] = {}  # cases with wrong answers; None after any other answer
         self._ahead = LookAhead(self._loop, collected.models.window)
         self._looks_ahead = collected.options.looks_ahead and not runs_alone(session.config)
-        self._upcoming = Upcoming(session)
+        self._upcoming = UpcomingTests(session)
         self._suspects = suspects_of(session.config) or ()
         self._routing = Routing(session.config)
         self._outputs: dict[int, AheadOutput] = {}
         self._last: RagResult | None = None
 
     def answer(self, request: pytest.FixtureRequest, entry: Entry) -> RagResult:
-        """Answer and score the case of ``request``'s item; an error fails the item's setup."""
+        """Answer and score the case of a test; an error fails the setup of the test.
+
+        Args:
+            request: sets up fixtures for the test.
+            entry: the case and its system.
+        """
         item = request.node
         task = self._task(item, entry)
         located = self._evidence.located(task.case, request)
@@ -116,12 +126,12 @@ class Answering:
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
-        """Answers, calls in flight and cost that no report contains yet, in the order of `PendingWork`."""
+        """Number of answers, number of calls in flight and cost that no report contains yet, as in `PendingWork`."""
         return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
 
     @property
     def fault(self) -> str | None:
-        """Why the journal no longer records calls; None if it does."""
+        """Why the journal no longer stores calls; None if it stores them."""
         return self._journal.fault
 
     @property
@@ -131,17 +141,17 @@ class Answering:
 
     @property
     def systems(self) -> list[SystemAnswerer]:
-        """The systems of this process so far."""
+        """The systems that this process has built so far."""
         return self._desks.answering
 
     def stop_looking_ahead(self) -> None:
-        """Stop asking ahead: show the debugger's output and cancel pending answers.
+        """Stop asking ahead, because a debugger starts: show its output, and cancel pending answers.
 
-        If a system that is asked ahead called the debugger, this runs on another thread. The main thread then cancels
-        the answers later.
+        If the debugger was called by a system that is asked ahead, this runs on the system's thread. In that case the
+        main thread cancels the answers later.
         """
         self._looks_ahead = False
-        let_through()
+        show_directly()
         if threading.current_thread() is threading.main_thread():
             self._cancel_except([])
 
@@ -173,7 +183,7 @@ class Answering:
         return self._runner.run(task, asked), desk, asked
 
     def _breaks(self, origin: Origin, outcome: Outcome) -> bool:
-        """Return whether a system is broken after this outcome of one of its cases."""
+        """Return whether this outcome of one of its cases breaks a system."""
         if outcome.error_type != CONTRACT:
             self._wrong[origin] = None if outcome.error_type != BUILD else self._wrong.get(origin, set())
             return outcome.error_type == BUILD
@@ -181,10 +191,10 @@ class Answering:
         if wrong is None:
             return False
         wrong.add(outcome.nodeid)  # a rerun is the same case again
-        return len(wrong) >= FIRST_WRONG
+        return len(wrong) >= MAX_WRONG
 
     def _ask(self, item: pytest.Item, entry: Entry, desk: CaseExecutor, task: Task) -> CaseResponses:
-        """Ask the system: in this thread, or on the loop together with the next cases."""
+        """Ask the system in this thread, or on the event loop together with the next cases."""
         if not self._looks_ahead:
             self._cancel_except([])
         if not self._looks_ahead or not entry.responder.lasting or not desk.goes_ahead(task):
@@ -192,19 +202,19 @@ class Answering:
             return self._ahead.ask_now(partial(desk.ask, task, meter), meter)
         expected = id(item) in self._ahead
         if not expected:
-            self._start(item, desk, task)
+            self._start_ahead(item, desk, task)
         if not expected or self._ahead.has_room:  # searching the window takes time
-            self._fill(item)
+            self._fill_window(item)
         output = self._outputs.pop(id(item))
         try:
             return self._ahead.claim(id(item))
         finally:
             output.replay()
 
-    def _fill(self, item: pytest.Item) -> None:
+    def _fill_window(self, item: pytest.Item) -> None:
         """Start asking the cases of the next tests, up to the size of the window.
 
-        Stop at the first test that needs a change of fixtures: one that is not this plugin's, or has another parameter.
+        Stop at the first test that sets up or tears down a fixture of the user, or has other fixture parameters.
         """
         coming = self._upcoming.after(item, self._ahead.window)
         self._cancel_except([item, *coming])
@@ -227,9 +237,9 @@ class Answering:
             task = self._task(following, entry)
             desk = self._desks.for_entry(desk, entry)
             if desk.goes_ahead(task) and self._upcoming.keep(following):
-                self._start(following, desk, task)
+                self._start_ahead(following, desk, task)
 
-    def _start(self, item: pytest.Item, desk: CaseExecutor, task: Task) -> None:
+    def _start_ahead(self, item: pytest.Item, desk: CaseExecutor, task: Task) -> None:
         self._routing.start()
         meter, output = Meter(), AheadOutput()
         self._outputs[id(item)] = output
@@ -237,14 +247,14 @@ class Answering:
         self._ahead.start(id(item), ask, meter)
 
     def _cancel_except(self, items: Sequence[pytest.Item]) -> None:
-        """Cancel the cases of all other tests: a plugin skipped them, or another worker took them."""
+        """Cancel the answers for all other tests: a plugin skipped them, or another worker runs them."""
         coming = {id(item) for item in items}
         self._ahead.cancel_others(coming)
         for key in self._outputs.keys() - coming:
             del self._outputs[key]
 
     def _stop_if_refused(self) -> None:
-        """Stop the session if a model refuses every call: all other cases would fail with the same error."""
+        """Stop the session if a model refuses every call, because all other cases would fail with the same error."""
         refusal = self._collected.models.refusal
         if refusal is not None and not self._session.shouldfail:
             self._session.shouldfail = f"{NO_CALL}: {refusal}"

@@ -1,4 +1,4 @@
-"""Wait for a request that another thread may stop."""
+"""Wait for the answer to a request that another thread may stop."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ T = TypeVar("T")
 CANCELLED = "cancelled"
 """The error kind of a request that was stopped."""
 
-PATIENCE_S = 5.0
-"""How long a stopped request may take to end by itself; then nobody waits for it any longer."""
+GRACE_S = 5.0
+"""Seconds that a stopped request may take to end by itself; after that nothing waits for it."""
 
-LOOK_S = 0.05
-"""Seconds between two checks of whether a request was stopped."""
+POLL_S = 0.05
+"""Seconds between checks whether a request was stopped."""
 
 
 def ask_until(
     stop: threading.Event, loop: LoopThread, desk: CaseExecutor, ask: Callable[[], Awaitable[CaseResponses]], task: Task
 ) -> CaseResponses:
-    """Ask on the loop and wait for the end; after ``stop``, return an error of kind `CANCELLED`.
+    """Ask on the event loop and wait for the answer; after ``stop``, return an error of kind `CANCELLED`.
 
     Args:
         stop: set by another thread to end the request.
         loop: runs the request.
-        desk: its system; an async one is cancelled, a sync one gets some seconds to end by itself.
+        desk: its system; an async system is cancelled at once, a sync one gets `GRACE_S` to end by itself.
         ask: asks the system.
-        task: what is asked.
+        task: the case to ask.
     """
     running = loop.start(ask)
-    grace = 0.0 if getattr(desk.answerer, "waits", False) else PATIENCE_S
+    grace = 0.0 if getattr(desk.answerer, "waits", False) else GRACE_S
     try:
         return asked_or_error(lambda: wait_for(running, stop, grace), task)
     except CaseError as error:
@@ -48,23 +48,23 @@ def ask_until(
 
 
 def wait_for(running: LoopFuture[T], stop: threading.Event, grace: float) -> T:
-    """Return the result of a request; after ``stop``, cancel it once ``grace`` seconds are over.
+    """Return the result of a request; after ``stop``, cancel the request if it does not end in ``grace`` seconds.
 
     Raises:
-        CaseError: it was stopped.
+        CaseError: the request was stopped.
     """
-    while not _ends(running, LOOK_S) and not stop.is_set():
+    while not _ends(running, POLL_S) and not stop.is_set():
         continue
     if _ends(running, grace):
         return running.result()
     running.cancel()
-    if not _ends(running, PATIENCE_S):
+    if not _ends(running, GRACE_S):
         raise CaseError(CANCELLED, "stopped; its code does not end, and still runs: start rageval play again")
     if not grace:
         raise CaseError(CANCELLED, "stopped")
-    raise CaseError(CANCELLED, f"stopped after {PATIENCE_S:g} s; a sync system cannot be ended, and still runs")
+    raise CaseError(CANCELLED, f"stopped after {GRACE_S:g} s; a sync system cannot be ended, and still runs")
 
 
 def _ends(running: LoopFuture[T], seconds: float) -> bool:
-    """Return whether a request ends within some seconds."""
+    """Wait some seconds, and return whether the request has ended."""
     return bool(wait((running.launch(),), seconds).done)

@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 import pytest
 from _pytest.capture import CaptureIO, EncodedFile, TeeCaptureIO
 
-__all__ = ["AheadOutput", "Routing", "let_through"]
+__all__ = ["AheadOutput", "Routing", "show_directly"]
 
 T = TypeVar("T")
 
 CAPTURES = (CaptureIO, TeeCaptureIO, EncodedFile)
-"""Classes of the streams that pytest and its fixtures use instead of ``sys.stdout``."""
+"""Classes of the streams that pytest and its fixtures put in the place of ``sys.stdout``."""
 
 STREAMS = ("stdout", "stderr")
 
@@ -53,11 +53,11 @@ class AheadOutput:
 
 
 AHEAD_OUTPUT: ContextVar[AheadOutput | None] = ContextVar("rageval_ahead_output", default=None)
-"""Where the running code's output is stored; None shows it directly."""
+"""The object that stores the output of the running code; None if the output is shown directly."""
 
 
-def let_through() -> None:
-    """Show the running code's stored output, and show its later output directly."""
+def show_directly() -> None:
+    """Show the stored output of the running code now, and its later output directly."""
     output = AHEAD_OUTPUT.get()
     if output is not None:
         output.replay()
@@ -163,17 +163,17 @@ def _patch(kind: type[Any], errors: object) -> Callable[[], None]:
         kind: the class.
         errors: pytest's stream that captures stderr; between tests it is not ``sys.stderr``.
     """
-    own, write = kind.__dict__.get("write"), kind.write
+    own_write, write = kind.__dict__.get("write"), kind.write
 
     def store_or_write(stream: Any, text: str) -> int:
         name = "stderr" if stream in (sys.stderr, errors) else "stdout"
         return len(text) if _store((name, text)) else int(write(stream, text))
 
     def undo() -> None:
-        if own is None:
+        if own_write is None:
             del kind.write
         else:
-            kind.write = own
+            kind.write = own_write
 
     kind.write = store_or_write
     return undo

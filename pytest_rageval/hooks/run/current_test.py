@@ -1,4 +1,4 @@
-"""Keep pytest's variable of the running test in the environment while systems run in threads."""
+"""Keep ``PYTEST_CURRENT_TEST`` in the environment while systems run in threads."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ VARIABLE = "PYTEST_CURRENT_TEST"
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
-    """Put back the variable that pytest removes after each test.
+    """Restore the variable that pytest removes after each test.
 
-    A thread that copies the environment meanwhile gets a `KeyError`; so does requests, which looks for proxies there.
+    A thread that copies the environment at that moment would get a `KeyError`: requests, for example, copies it to find
+    proxies.
     """
     value = os.environ.get(VARIABLE)
     try:

@@ -16,7 +16,7 @@ __all__ = ["DryRun", "stay_in_one_process"]
 
 
 class DryRun:
-    """Plugin of a dry run: counts and prints, runs no test."""
+    """Plugin of a dry run: counts model calls and prints them, instead of running tests."""
 
     def __init__(self) -> None:
         self._estimates: list[Estimate] | None = None
@@ -47,7 +47,7 @@ class DryRun:
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the table."""
+        """Print the table of model calls, and the requests of ``rag_ask``."""
         if self._estimates is None:
             return
         terminalreporter.section("rag: dry run")

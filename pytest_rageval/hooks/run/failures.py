@@ -1,4 +1,4 @@
-"""Turn what can go wrong before and while a system answers into errors of the case, and fail its test with them."""
+"""Turn failures of systems and fixtures into errors of the case, and fail its test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
 def desk_or_error(
     desks: Desks, request: pytest.FixtureRequest, entry: Entry, origin: Origin
 ) -> CaseExecutor | CaseError:
-    """Return the desk of an origin; an error of kind `BUILD` if the system cannot be built."""
+    """Return the desk of a system; an error of kind `BUILD` if the system cannot be built."""
     problem = f"system {entry.responder.name!r} could not be built"
     try:
         return desks.get(request, entry, origin)
@@ -40,7 +40,7 @@ def desk_or_error(
 
 
 def asked_or_error(ask: Callable[[], CaseResponses], task: Task) -> CaseResponses:
-    """Return what ``ask`` returns; an error if the answer has the wrong type, or pytest failed the test meanwhile."""
+    """Return the result of ``ask``; an error if the answer has the wrong type, or if pytest fails the test."""
     try:
         return ask()
     except SystemContractError as error:
@@ -51,9 +51,12 @@ def asked_or_error(ask: Callable[[], CaseResponses], task: Task) -> CaseResponse
 
 
 def fail_test(message: str | None, error: CaseError | None, *, debugs: bool) -> NoReturn:
-    """Fail the running test with a case's error.
+    """Fail the running test with the error of its case; show a missing fixture as pytest does.
 
-    A missing fixture is shown as pytest shows it; with ``debugs`` (``--pdb``) the traceback starts in the user's code.
+    Args:
+        message: the message of the error.
+        error: the error; None if it has only a message.
+        debugs: whether to show the traceback of the user's code (``--pdb``).
     """
     cause = None if error is None else error.__cause__
     if isinstance(cause, pytest.FixtureLookupError):
@@ -69,6 +72,6 @@ def _error(
     kind: str, message: str, cause: BaseException | None = None, *, quoted: RagEvalError | None = None
 ) -> CaseError:
     error = CaseError(kind, message)
-    error.__context__ = quoted  # its code is closer than that of the kind
+    error.__context__ = quoted  # its error code is more specific than the code of the kind
     error.__cause__ = cause
     return error

@@ -13,7 +13,7 @@ from pytest_rageval.hooks.collect.keys import COLLECTED
 
 if TYPE_CHECKING:
     from pytest_rageval.environments import Environment
-    from pytest_rageval.hooks.run.asking import Ask
+    from pytest_rageval.hooks.run.rag_ask import Ask
     from pytest_rageval.hooks.run.result import RagResult
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.chat import ChatModel, EmbeddingModel

@@ -21,9 +21,9 @@ _JOURNAL: pytest.StashKey[Journal] = pytest.StashKey()
 
 
 def journal_of(config: pytest.Config) -> Journal:
-    """Return this process's journal; without a run folder it writes nothing.
+    """Return the journal of this process; without a run folder it writes nothing.
 
-    A worker on another machine has no run folder, because it shares no disk with the main process.
+    A worker on another machine has no run folder, because it does not share a disk with the main process.
     """
     if _JOURNAL not in config.stash:
         config.stash[_JOURNAL] = _create(config)
@@ -42,7 +42,7 @@ def note_running(item: pytest.Item) -> None:
 def _create(config: pytest.Config) -> Journal:
     collected = config.stash[COLLECTED]
     folder: Path | None = None
-    with suppress(OSError):  # the recorder reports it
+    with suppress(OSError):  # the recorder reports this error
         if not is_worker(config):
             folder = config.stash[RUN_FOLDER]()
         elif common_folder(config) is not None:

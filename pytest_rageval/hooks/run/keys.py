@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_CALL", "RESULTS"]
 
 RESULTS: pytest.StashKey[dict[pytest.Item, RagResult]] = pytest.StashKey()
-"""On the config: results of tests before their teardown. An item's own stash would stay larger after it."""
+"""On the config: test -> its result, until its teardown. The stash of the test would keep the result in memory."""
 
 NO_CALL = "no call can succeed"
 """Start of the message that stops a session if its model refuses every call."""

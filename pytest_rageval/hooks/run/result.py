@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class RagResult:
-    """A case, answered and scored: the value of the ``rag`` fixture.
+    """The value of the ``rag`` fixture: a case with its answer and its scores.
 
     Attributes:
         case: the case, with its gold answers, supplied passages and facets.
@@ -64,13 +64,13 @@ class RagResult:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome for the report, including calls that the test itself made."""
+        """The outcome of the case, including model calls that the test itself made."""
         calls = self._meter.calls
         return replace(self._outcome, calls=(self._outcome.calls or Calls()) + calls) if calls.calls else self._outcome
 
     @property
     def span_context(self) -> object:
-        """The span of OpenTelemetry that the system answered in; None without one."""
+        """The OpenTelemetry span in which the system answered; None without one."""
         return None if self._asked.trace is None else self._asked.trace.context
 
     @property
@@ -96,31 +96,31 @@ class RagResult:
         try:
             score = self._score(metric)
         except RagEvalError as error:
-            raise error.with_traceback(None) from None  # the frames of this package are no help
+            raise error.with_traceback(None) from None  # frames of this package do not help the user
         if score.value is None:
             raise UnscoredError(f"{metric} of case {self.case.id!r} has no value: {score.reason}")
         return score.value
 
     def check(self, gate: str) -> None:
-        """Assert a bound on this case, as ``rag.check("rouge_l >= 0.2")``; fails this case only.
+        """Assert a bound on this case, such as ``rag.check("rouge_l >= 0.2")``; only this case fails.
 
         Raises:
-            AssertionError: with question, answer and gold slots, when the bound is missed or the score has no value.
-            SettingError: when the gate is malformed, names an unknown metric, or has a slice, a pseudo-metric
-                or a baseline, which a single case cannot have.
-            CaseError: when the metric raises.
+            AssertionError: the bound is missed, or the score has no value; the message has question, answer and gold.
+            SettingError: the gate is malformed, names an unknown metric, or has a slice, a pseudo-metric or a baseline,
+                which a single case cannot have.
+            CaseError: the metric raises an error.
         """
         __tracebackhide__ = True
         try:
             parsed = self._parse(gate)
             score = self._score(parsed.metric)
         except RagEvalError as error:
-            raise error.with_traceback(None) from None  # the frames of this package are no help
+            raise error.with_traceback(None) from None  # frames of this package do not help the user
         if score.value is None or not parsed.holds(score.value):
             raise AssertionError(explain_check(parsed, score, self.case, self.answer, texts=self._texts))
 
     def record(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call ``function``, or return its recorded result; see `pytest_rageval.recorded`.
+        """Call ``function`` and record its result, or return its recorded result; see `pytest_rageval.recorded`.
 
         If the session has no recordings, only call it.
         """
@@ -146,15 +146,17 @@ class RagResult:
         SCOPE.set(None)
 
     def _parse(self, gate: str) -> Gate:
+        """Parse a bound on one case; raise `SettingError` if only a run can have it."""
         parsed = parse_gate(gate, "rag.check")
-        of_a_run = parsed.metric in PSEUDO_METRICS or corrects(parsed.metric)
-        if parsed.slice or parsed.min_n > 1 or parsed.baseline or of_a_run:
-            raise SettingError(f"rag.check: {short_repr(gate)} is no bound on one case; write metric OP number")
+        needs_run = parsed.metric in PSEUDO_METRICS or corrects(parsed.metric)
+        if parsed.slice or parsed.min_n > 1 or parsed.baseline or needs_run:
+            raise SettingError(f"rag.check: {short_repr(gate)} is not a bound on one case; write metric OP number")
         self._metrics.get(parsed.metric, "rag.check")
         check_gate(parsed, self._metrics, self.case.facets, "rag.check")
         return parsed
 
     def _score(self, name: str) -> Score:
+        """Return the score of a metric; compute and store it if the case does not have it yet."""
         if name not in self.outcome.scores:
             metric = self._metrics.get(name, "rag")
             task, inputs, answer = self._task, self._asked.inputs, self.answer

@@ -20,38 +20,38 @@ from pytest_rageval.generation.shrinking.smallest_context import Context, smalle
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.fixture_overrides import set_up_for
 from pytest_rageval.hooks.run.answering import answering_of
-from pytest_rageval.hooks.run.asking import AskedResult
 from pytest_rageval.hooks.run.cancellation import CANCELLED
 from pytest_rageval.hooks.run.failures import BUDGET
+from pytest_rageval.hooks.run.rag_ask import AskedResult
 from pytest_rageval.metrics.answers.stable import BY_RULE
 from pytest_rageval.metrics.shared.detection import rejects
 from pytest_rageval.model.case import Case, Passage, Turn
 from pytest_rageval.model.facets import RELATION
 
-__all__ = ["CONFIRM", "MOST", "named", "shrink"]
+__all__ = ["CONFIRMATIONS", "MAX_REQUESTS", "shrink", "with_names"]
 
-MOST, CONFIRM = 60, 3
-"""The largest number of requests for a case, and how often its smallest context is asked."""
+MAX_REQUESTS, CONFIRMATIONS = 60, 3
+"""Maximum number of requests for a case, and how often its smallest context is asked to confirm it."""
 
 BY_PERSON = "you stopped it"
-"""Why a search ended that a person stopped."""
+"""The reason of a search that a person stopped."""
 
 
 def shrink(
     item: pytest.Item,
     following: pytest.Item | None,
-    most: int = MOST,
-    confirm: int = CONFIRM,
+    max_requests: int = MAX_REQUESTS,
+    confirm: int = CONFIRMATIONS,
     stop: threading.Event | None = None,
 ) -> ShrinkResult | str:
-    """Return the smallest context with which the case of a test misses, or why there is none.
+    """Return the smallest context with which the case of a test misses its gate, or why there is none.
 
     Args:
         item: the test of the case; it does not run.
-        following: the next test, for whose fixtures are kept; None after the last one.
-        most: the largest number of requests.
+        following: the next test; fixtures that it needs stay set up. None after the last test.
+        max_requests: the maximum number of requests.
         confirm: number of times to ask the smallest context.
-        stop: set by another thread to end the search with what it has; None if it cannot be stopped.
+        stop: set by another thread to end the search with its smallest context so far; None if it cannot be stopped.
     """
     entry = item.stash[ENTRY]
     primary = next(iter(entry.testbed.metrics.values()))
@@ -63,21 +63,21 @@ def shrink(
         return f"its primary metric {primary.name} judges the ranking, not the answer"
     try:
         with set_up_for(item, following) as request:
-            return _Shrinking(item, request, stop).shrunk(most, confirm)
+            return _ContextSearch(item, request, stop).run(max_requests, confirm)
     except SettingError as error:
         return str(error)
     except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # from a user's fixture
         return f"its fixtures failed: {type(error).__name__}: {error}"
 
 
-def named(items: Sequence[pytest.Item]) -> list[tuple[str, pytest.Item]]:
+def with_names(items: Sequence[pytest.Item]) -> list[tuple[str, pytest.Item]]:
     """Return each test with its name, or its node id if another one has the same name."""
     names = Counter(item.name for item in items)
     return [(item.name if names[item.name] == 1 else item.nodeid, item) for item in items]
 
 
-class _Shrinking:
-    """Asks the system of a test with other contexts."""
+class _ContextSearch:
+    """Searches for the smallest context of one case: asks its system with parts of its passages."""
 
     def __init__(self, item: pytest.Item, request: pytest.FixtureRequest, stop: threading.Event | None) -> None:
         self._stop = stop
@@ -88,37 +88,39 @@ class _Shrinking:
         self._request = request
         self._history: tuple[Turn, ...] = ()
 
-    def shrunk(self, most: int, confirm: int) -> ShrinkResult:
+    def run(self, max_requests: int, confirm: int) -> ShrinkResult:
+        """Return the smallest context; raise `SettingError` if the system cannot be asked with other passages."""
         retrieves = self._case.supplied is None
-        seen = self._retrieved() if retrieves else self._case.supplied or ()
-        found = smallest_context(
-            self._case.instance, seen, self._reply, retrieves=retrieves, most=most, confirm=confirm
+        context = self._retrieve() if retrieves else self._case.supplied or ()
+        result = smallest_context(
+            self._case.instance, context, self._reply, retrieves=retrieves, most=max_requests, confirm=confirm
         )
-        return replace(found, history=self._history)
+        return replace(result, history=self._history)
 
-    def _retrieved(self) -> Context:
-        """Return the passages that a system retrieved for itself."""
+    def _retrieve(self) -> Context:
+        """Ask the system without passages, and return those that it retrieves."""
         result, error = self._answer(self._case)
         if error is not None and error.kind == CANCELLED:
             raise SettingError(f"it was not asked: {_stopped(error)}")
         if error is not None:
             raise SettingError(f"it cannot be asked again: {error}")
-        ranking, own = result.answer.ranking, {each.id: each for each in self._case.instance.passages or ()}
+        ranking, in_record = result.answer.ranking, {each.id: each for each in self._case.instance.passages or ()}
         items = () if ranking is None else ranking.items
-        found = [own.get(each.doc_id, Passage(each.doc_id, each.text, each.title)) for each in items]
-        if not found or not all(passage.text for passage in found):
+        retrieved = [in_record.get(each.doc_id, Passage(each.doc_id, each.text, each.title)) for each in items]
+        if not retrieved or not all(passage.text for passage in retrieved):
             raise SettingError(
                 "its system retrieves for itself and does not report what; return an Answer whose ranking has texts"
             )
-        return tuple(found)
+        return tuple(retrieved)
 
     def _reply(self, context: Context, repeat: int) -> Reply:
+        """Ask the system with a context; raise `NoMoreTestsError` if the search was stopped or its budget is spent."""
         if self._stop is not None and self._stop.is_set():
             raise NoMoreTestsError(BY_PERSON)
-        before = self._collected.models.outside.calls
+        calls_before = self._collected.models.outside.calls
         result, error = self._answer(replace(self._case, supplied=context), repeat)
-        after = self._collected.models.outside.calls
-        replayed = after.calls > before.calls and after.attempts == before.attempts
+        calls = self._collected.models.outside.calls
+        replayed = calls.calls > calls_before.calls and calls.attempts == calls_before.attempts
         self._history = result.case.instance.history
         if error is not None:
             if error.kind == BUDGET:
@@ -139,8 +141,9 @@ class _Shrinking:
         return Reply(is_missed, answer.text, rejected, ranking, replayed)
 
     def _answer(self, case: Case, repeat: int = 1) -> tuple[AskedResult, CaseError | None]:
+        """Ask the system for a case; return the result, and the error or None."""
         testbed = self._entry.testbed
-        number = int(case.facets.get(REPEAT, "1")) + repeat - 1  # a request of the same number is not asked again
+        number = int(case.facets.get(REPEAT, "1")) + repeat - 1  # an equal repeat is not asked again
         asked = case if repeat == 1 else case.with_facets(repeat=str(number))
         primary = next(iter(testbed.metrics.values()))
         system, nodeid = self._entry.responder.name, self._request.node.nodeid

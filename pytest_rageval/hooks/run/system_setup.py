@@ -48,14 +48,23 @@ if TYPE_CHECKING:
 __all__ = ["Desks", "Origin"]
 
 Origin = tuple[object, ...]
-"""Identifies a system: its name, fixtures and parameters."""
+"""Identifies a system in one process: its name, the fixtures that it uses and their parameters."""
 
-CLIENTS_BOUND = ("llm", "closed_book")
-"""Systems that need no bound here: the model client limits their concurrent calls."""
+LIMITED_BY_CLIENT = ("llm", "closed_book")
+"""Built-in systems without a limit on concurrent answers: the model client already limits their calls."""
 
 
 class Desks:
-    """The desks of one process: one for each combination of system and fixtures."""
+    """Builds a desk for each combination of system and fixtures in one process, and caches it.
+
+    A desk asks one system, and has the models and judges that score its answers.
+
+    Args:
+        collected: the cases and settings of the session.
+        loop: the event loop that runs async systems.
+        shared: the folder that the processes of the session share; None without one.
+        journal: stores the calls of this process.
+    """
 
     def __init__(self, collected: Collected, loop: LoopThread, shared: Path | None, journal: Journal) -> None:
         self._collected = collected
@@ -68,9 +77,9 @@ class Desks:
         self._records = self._models.cassettes is not None or self._models.http is not None
         self._origins: dict[object, Origin] = {}
         self._cached: dict[Origin, tuple[CaseExecutor, list[tuple[pytest.FixtureDef[Any], object]]]] = {}
-        most = collected.options.concurrency
-        self._coroutines = Bound(most or ASYNC_DEFAULT)
-        self._threads = self._coroutines if most else Bound(1)
+        limit = collected.options.concurrency
+        self._coroutines = Bound(limit or ASYNC_DEFAULT)
+        self._threads = self._coroutines if limit else Bound(1)
         self._vectors: dict[Embedder, Vectors] = {}
         self._local_judges = _local_verdicts(collected)
         self._systems: list[SystemAnswerer] = []
@@ -87,25 +96,25 @@ class Desks:
 
     @property
     def hint(self) -> str | None:
-        """The first hint that a system has; None if no system has one."""
+        """The first hint of a slow system; None if there is none."""
         return next((system.hint for system in self._systems if system.hint), None)
 
     @property
     def answering(self) -> list[SystemAnswerer]:
-        """The systems that were built so far; a system whose fixtures were set up again is in it again."""
+        """The systems that were built so far; a system is listed again if its fixtures were set up again."""
         return list(self._systems)
 
     def origin(self, item: pytest.Item, entry: Entry) -> Origin:
-        """Return the identity of an item's system: its name, the overridden fixtures it uses, and their parameters."""
+        """Return the identity of a test's system: its name, the user's fixtures that it uses, and their parameters."""
         params = tuple(sorted(session_params(item).items()))
-        place = (entry.testbed.nodeid, entry.responder, params)
-        if place not in self._origins:  # the same for every case of a testbed
+        key = (entry.testbed.nodeid, entry.responder, params)
+        if key not in self._origins:  # the same for every case of a testbed
             embedder = (entry.testbed.embeds, overridden(EMBEDDER, item) if entry.testbed.embeds else None)
-            self._origins[place] = (*self._find_origin(item, entry), *embedder, params)
-        return self._origins[place]
+            self._origins[key] = (*self._find_origin(item, entry), *embedder, params)
+        return self._origins[key]
 
     def known(self, origin: Origin) -> CaseExecutor | None:
-        """Return the cached desk of an origin; None if there is none or its fixtures were set up again."""
+        """Return the cached desk of a system; None if there is none, or if its fixtures were set up again."""
         desk, results = self._cached.get(origin, (None, ()))
         for fixture, result in results:
             if fixture.cached_result is not result:  # each setup creates a new object, teardown sets None
@@ -113,7 +122,7 @@ class Desks:
         return desk
 
     def get(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> CaseExecutor:
-        """Return the desk of an origin; errors of fixtures and factories propagate."""
+        """Return the desk of a system; build it if it is not cached. Errors of fixtures and factories propagate."""
         desk = self.known(origin)
         if desk is None:
             desk = self._desk(request, entry, origin)
@@ -123,7 +132,7 @@ class Desks:
         return self.for_entry(desk, entry)
 
     def for_entry(self, desk: CaseExecutor, entry: Entry) -> CaseExecutor:
-        """Return a desk for one entry: a cached desk, with the entry's recorded answers if it has any."""
+        """Return a desk that reads the recorded answers of an entry; the same desk if it has none."""
         recorded, answerer, system = entry.testbed.recorded, _recorded_answerer(entry), entry.responder.name
         if recorded is None or answerer is None:
             return desk
@@ -172,7 +181,7 @@ class Desks:
         )
 
     def _conversations(self, answerer: SystemAnswerer, origin: Origin) -> Conversations:
-        """Return the conversations of a system; processes share the answers to earlier turns."""
+        """Return the conversations of a system; all processes share the answers to earlier turns."""
         known = list(self._resumed_turns(origin))
         if self._shared is None:
             return Conversations(answerer, None, known)
@@ -181,7 +190,7 @@ class Desks:
         return Conversations(answerer, SharedAnswers(self._shared / _digest(origin)), known)
 
     def _resumed_turns(self, origin: Origin) -> Iterator[tuple[Case, int, Answer]]:
-        """Yield the answers of an origin's system that are taken over from another run."""
+        """Yield case, repeat and answer for the dialogue turns of a system that are taken over from a resumed run."""
         for item, outcome in self._collected.resumed_items.items():
             entry = item.stash[ENTRY]
             if outcome is None or outcome.answer is None or self.origin(item, entry) != origin:
@@ -190,6 +199,7 @@ class Desks:
             yield replace(case, earlier=None), int(case.facets.get("repeat", "1")), outcome.answer
 
     def _model(self, request: pytest.FixtureRequest, fixture: str) -> Client | None:
+        """Return the client of the fixture ``rag_llm`` or ``rag_judge``; None without a model."""
         if overridden(fixture, request.node) is None:
             return self._models.client_of_options(fixture)
         return self._models.client_of(request.getfixturevalue(fixture), fixture)
@@ -216,21 +226,22 @@ class Desks:
             return answerer
         system = self._system(request, entry, llm)
         parts = [part for part in PARTS if overridden(part, request.node) is not None]
-        own = entry.responder.named and self._collected.named.get(kind) is None
+        is_builtin = entry.responder.named and self._collected.named.get(kind) is None
         bound: Bound | None = self._coroutines if is_async(system) else self._threads
-        if own and kind in CLIENTS_BOUND and "rag_generator" not in parts:
+        if is_builtin and kind in LIMITED_BY_CLIENT and "rag_generator" not in parts:
             bound = None
-        light = own and kind == "extractive" and parts in ([], ["rag_corpus"]) and _searches_in_place(system)
+        light = is_builtin and kind == "extractive" and parts in ([], ["rag_corpus"]) and _searches_in_place(system)
         search = getattr(getattr(system, "retriever", None), "search", None)  # of a system that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
-        is_own = name in self._collected.direct or self._models.http is not None
-        budget = self._models.budget if is_own else None
+        asks_directly = name in self._collected.direct or self._models.http is not None
+        budget = self._models.budget if asks_directly else None
         system_answerer = SystemAnswerer(system, name, loop, bound, light=light, budget=budget, origin=origin)
         self._systems.append(system_answerer)
         return system_answerer
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:
+        """Return the system that an option names, else the fixture ``rag_system``, else the default system."""
         embedder, responder = self._embedder(request), entry.responder
         if responder.named:
             factory = self._collected.catalog.systems.get
@@ -245,10 +256,10 @@ class Desks:
 
 
 def _local_verdicts(collected: Collected) -> Mapping[str, LocalVerdicts]:
-    """Return the local judges of a session as the engine asks them."""
+    """Return the local judges of a session by name, in the form that the engine asks."""
     if not collected.local_judges:
         return {}
-    from pytest_rageval.engine.local_verdicts import LocalVerdicts  # features take a moment to import
+    from pytest_rageval.engine.local_verdicts import LocalVerdicts  # this import takes time
 
     return {name: LocalVerdicts(each) for name, each in collected.local_judges.items()}
 
@@ -271,12 +282,13 @@ def _searches_in_place(system: System) -> bool:
 
 def _digest(origin: Origin) -> str:
     """Return a hash of an origin that is the same in all processes."""
-    named = [f"{part.baseid}:{part.argname}" if isinstance(part, pytest.FixtureDef) else part for part in origin]
-    return sha256(repr(named).encode()).hexdigest()
+    names = [f"{part.baseid}:{part.argname}" if isinstance(part, pytest.FixtureDef) else part for part in origin]
+    return sha256(repr(names).encode()).hexdigest()
 
 
-def _callable(system: System, giver: str) -> System:
-    called = adapt_system(system)
-    if called is None:
-        raise SystemContractError(f"{giver} gave {type(system).__name__}, which cannot be called")
-    return called
+def _callable(system: System, source: str) -> System:
+    """Return a system as a callable; raise `SystemContractError` if it cannot be called."""
+    adapted = adapt_system(system)
+    if adapted is None:
+        raise SystemContractError(f"{source} gave {type(system).__name__}, which cannot be called")
+    return adapted

@@ -1,4 +1,4 @@
-"""Keep a test in its worker once its answer is asked for, also under ``--dist worksteal``."""
+"""Keep a test in its worker after its system is asked, also with ``--dist worksteal``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["StealGuard"]
 
 
 class StealGuard:
-    """Answers xdist's requests to steal, so that no other worker asks and pays for the same answer again.
+    """Handles the scheduler's requests to steal tests: no other worker must ask and pay for the same answer.
 
-    A request gets the tests whose answers are not asked for. If there are none, it is declined after the next test:
-    the scheduler repeats a declined request at once, and would otherwise repeat it without end.
+    A request gets only tests whose system is not yet asked. If there are none, it is declined after the next test: the
+    scheduler repeats a declined request at once, and would otherwise do so endlessly.
 
     Args:
         worker: xdist's plugin in this worker; its ``steal`` is replaced.
@@ -22,7 +22,7 @@ class StealGuard:
 
     def __init__(self, worker: Any) -> None:
         self._worker = worker
-        self._asked: set[int] = set()
+        self._asked: set[int] = set()  # indexes of tests
         self._is_waiting = False
         self._steal = worker.steal
         worker.steal = self.steal
@@ -36,13 +36,13 @@ class StealGuard:
         return True
 
     def steal(self, indices: Sequence[int]) -> None:
-        """Give away the tests with these indices whose answers are not asked for; runs on xdist's thread."""
+        """Give away those of these tests whose system is not yet asked; runs on xdist's thread."""
         with self._worker.torun.lock() as queued:
             asked = self._asked.intersection(indices, queued)
             free = [index for index in indices if index not in asked]
             if free:
                 self._steal(free)
-            else:  # at least one of them is queued, so another test ends
+            else:  # one of them is still queued, so another test will end and decline the request
                 self._is_waiting = True
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

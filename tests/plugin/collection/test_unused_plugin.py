@@ -19,7 +19,7 @@ ALLOWED = {
     "pytest_rageval.hooks.config.option_groups", "pytest_rageval.hooks.config.options",
     "pytest_rageval.hooks.config.parsing", "pytest_rageval.hooks.config.process", "pytest_rageval.hooks.config.setting",
     "pytest_rageval.hooks.prepare", "pytest_rageval.hooks.prepare.hooks", "pytest_rageval.hooks.reporting",
-    "pytest_rageval.hooks.reporting.case_reports", "pytest_rageval.hooks.reporting.ending",
+    "pytest_rageval.hooks.reporting.case_reports", "pytest_rageval.hooks.reporting.account_printer",
     "pytest_rageval.hooks.reporting.hooks",
     "pytest_rageval.hooks.reporting.keys", "pytest_rageval.hooks.run", "pytest_rageval.hooks.run.current_test",
     "pytest_rageval.hooks.run.fixtures",

@@ -249,4 +249,4 @@ def test_the_error_says_why_pytest_cannot_start(project: Project) -> None:
     failed = project.command("index", "info")
     assert failed.returncode == 2
     assert "--no-such-option" in failed.stderr
-    assert "rageval: pytest cannot start here: it ended with status 4; correct what it says above" in failed.stderr
+    assert "rageval: pytest cannot start here: it ended with status 4; correct the error above" in failed.stderr

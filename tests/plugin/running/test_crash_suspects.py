@@ -11,9 +11,9 @@ SLEEPS = """
     import os
     import time
     import pytest
-    from pytest_rageval.hooks.reporting import alone_runs as alone
+    from pytest_rageval.hooks.reporting import suspect_reruns as reruns
 
-    alone.LIMIT_S = 20
+    reruns.LIMIT_S = 20
     async def answer(query):
         if query.question == "exit" or (query.question == "hang" and not os.path.exists("died")):
             open("died", "w").close()
@@ -74,4 +74,4 @@ def test_the_first_failure_ends_the_session_also_among_those_that_run_alone(proj
     project.says(cases("exit", "exit", *["one"] * 4), conftest=SLEEPS)
     run = project.run("-n1", "--rag-concurrency=1", "-x")
     assert run.statuses == {"q1": "error", **{f"q{number}": "scored" for number in range(3, 7)}}, run.text
-    run.said("*1 test in flight in 2 workers that died with exit code 3 did not run, as the session stopped: *q2*")
+    run.said("*1 test in flight in 2 workers that died with exit code 3 did not run, because the session stopped: *q2*")

@@ -45,7 +45,7 @@ def test_a_full_disk_costs_no_case(project: Project, args: Mode, monkeypatch: py
     warnings = [line for line in full.result.outlines if line.startswith("warning: ")]
     unclaimed = f"warning: answers that no test has taken yet are not stored in {outcomes.parent}: the disk is full"
     assert [line for line in warnings if line != unclaimed] == [  # the worker's journal may be short enough
-        f"warning: outcomes are no longer kept in {outcomes.parent}: File too large",
+        f"warning: outcomes are no longer stored in {outcomes.parent}: File too large",
         f"warning: {project.path / 'cassettes' / 'system-desk.jsonl'}: recordings cannot be written here "
         "(File too large); make room, correct the rights, or choose another folder",
     ]

@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_made_is_one_warning(project: Project) -> None:
     (project.path / ".rageval").write_text("a file")
     run = project.run()
     assert run.status == 0
-    assert run.text.count("warning: nothing is kept in") == 1
+    assert run.text.count("warning: nothing is stored in") == 1
     assert run.results["run"]["id"] == ""
     assert run.statuses == {"q1": "scored", "q2": "scored"}
 
@@ -135,7 +135,7 @@ def test_a_rootdir_that_cannot_be_written_is_one_warning(project: Project) -> No
     project.says(cases(RIGHT))
     run = project.run("-p", "no:cacheprovider", "--rootdir=/proc")
     assert run.status == 0
-    assert run.text.count("warning: nothing is kept in /proc/.rageval: ") == 1
+    assert run.text.count("warning: nothing is stored in /proc/.rageval: ") == 1
     assert run.statuses == {"q1": "scored"}
 
 
@@ -149,7 +149,7 @@ def test_a_disk_that_fills_up_is_one_warning(project: Project, monkeypatch: pyte
     project.says(cases(RIGHT, RIGHT))
     run = project.run()
     assert run.status == 0
-    assert run.text.count("outcomes are no longer kept") == 1
+    assert run.text.count("outcomes are no longer stored") == 1
     run.said("*No space left on device*")
 
 

@@ -210,7 +210,7 @@ def test_a_run_with_errors_prints_the_command_that_repeats_them(project: Project
     assert set(resumed.statuses.values()) == {"scored"}
     assert "ask them again" not in resumed.prose
     again = resume(project)
-    again.said("warning: no run in .rageval/runs is unfinished or has errors, so that --rag-resume takes nothing over*")
+    again.said("warning: no run in .rageval/runs is unfinished or has errors: --rag-resume takes nothing over*")
 
 
 def test_a_resumed_run_with_errors_prints_its_own_name(project: Project) -> None:

@@ -28,7 +28,7 @@ def test_older_runs_are_removed_and_verbose_output_reports_it(project: Project, 
     project.file("pytest.ini", "[pytest]\nrag_keep_runs = 2\n")
     run = project.run("-v", *args)
     assert run.status == 0
-    run.said("runs removed, as rag_keep_runs says: 20260101T000000, 20260101T000001")
+    run.said("runs removed because of rag_keep_runs: 20260101T000000, 20260101T000001")
     kept = {path.name for path in (project.path / ".rageval" / "runs").iterdir()}
     assert kept == {"20260101T000001-2", run.results["run"]["id"]}
     assert {path.name for path in (project.path / ".rageval").iterdir()} == {".gitignore", "runs"}

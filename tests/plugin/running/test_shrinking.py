@@ -229,7 +229,7 @@ def test_the_command_shrinks_a_case_of_a_run_and_writes_it(project: Project) -> 
         ("q19", 1, "not shrunk: it is right now, so there is nothing to shrink"),
         ("q99", 2, "unknown case 'q99'; did you mean 'q19'"),
         ("test_museum.py::test_none", 2, "pytest cannot collect test_museum.py::test_none"),
-        ("test_plain.py::test_plain", 2, "test_plain.py::test_plain is no RAG case"),
+        ("test_plain.py::test_plain", 2, "test_plain.py::test_plain is not a RAG case"),
     ],
 )
 def test_what_the_command_cannot_shrink(project: Project, case: str, status: int, sentence: str) -> None:

@@ -63,7 +63,7 @@ def test_an_invalid_size_and_a_facet_named_size_are_refused(project: Project) ->
     project.says(ROWS, "min_n='5'")
     assert "the facet 'min_n' is reserved by the plugin" in project.run(json_path=None).result.stderr.str()
     project.says(ROWS, test=RUNS_A_CHECK)
-    assert "is no bound on one case; write metric OP number" in project.run(json_path=None).text
+    assert "is not a bound on one case; write metric OP number" in project.run(json_path=None).text
 
 
 RUNS_A_CHECK = """

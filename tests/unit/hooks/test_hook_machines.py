@@ -13,10 +13,10 @@ from execnet.gateway_socket import SocketIO
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.reporting.remote_workers import (
-    hold,
-    is_scattered,
+    has_remote_workers,
+    ignore_send_errors,
     keep_alive,
-    replace_here,
+    replace_locally,
     reporting_unreachable,
 )
 
@@ -45,7 +45,7 @@ def test_a_lost_machine_is_replaced_by_this_one(error: Exception, told: str) -> 
     said: list[str] = []
     manager = Manager(error)
     for _ in range(2):  # a second one may be lost
-        replace_here(SimpleNamespace(nodemanager=manager, gateway=SimpleNamespace(_io=None)), said.append)
+        replace_locally(SimpleNamespace(nodemanager=manager, gateway=SimpleNamespace(_io=None)), said.append)
     assert manager.setup_node(XSpec("popen"), None) == "a worker of popen"
     assert said == []
     assert manager.setup_node(XSpec("socket=far:1"), None) == "a worker of popen"
@@ -70,7 +70,7 @@ def test_a_machine_that_stopped_answering_is_not_asked_again() -> None:
             io.read(9)
     manager = Manager(AssertionError("asked"))
     node = SimpleNamespace(nodemanager=manager, gateway=SimpleNamespace(_io=io))
-    replace_here(node, said.append)
+    replace_locally(node, said.append)
     assert manager.setup_node(XSpec("socket=far:1"), None) == "a worker of popen"
     assert said == ["socket=far:1 was lost, and TimeoutError timed out: a worker on this machine took its place"]
     assert manager.setup_node(XSpec("popen"), None) == "a worker of popen"
@@ -85,7 +85,7 @@ def test_a_command_to_a_worker_that_was_lost_ends_nothing() -> None:
         raise OSError("cannot send (already closed?)")
 
     node = SimpleNamespace(sendcommand=send)
-    hold(node)
+    ignore_send_errors(node)
     node.sendcommand("runtests", indices=[1])
     assert sent == [("runtests", {"indices": [1]})]
 
@@ -96,7 +96,7 @@ def test_a_command_to_a_worker_that_was_lost_ends_nothing() -> None:
 )
 def test_workers_here_share_one_disk(specs: list[str], scattered: bool) -> None:
     node = SimpleNamespace(nodemanager=SimpleNamespace(specs=[XSpec(spec) for spec in specs]))
-    assert bool(is_scattered(node)) is scattered
+    assert bool(has_remote_workers(node)) is scattered
 
 
 @pytest.mark.parametrize("error", [ValueError("of another plugin"), TypeError("likewise")])

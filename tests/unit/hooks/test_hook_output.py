@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from _pytest.capture import CaptureIO
 
-from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, let_through
+from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, show_directly
 
 
 @pytest.fixture
@@ -80,13 +80,13 @@ def test_the_output_of_a_debugger_is_shown_directly(routing: Routing, capsys: py
 
     async def breaks() -> None:
         print("before")
-        let_through()
+        show_directly()
         print("prompt")
 
     contextvars.copy_context().run(lambda: asyncio.run(output.capture(breaks)))
     assert capsys.readouterr().out == "before\nprompt\n"
     assert output.parts == []
-    let_through()  # without stored output nothing happens
+    show_directly()  # without stored output nothing happens
 
 
 def test_stop_restores_streams_and_handlers(pytestconfig: pytest.Config) -> None:

@@ -10,7 +10,7 @@ import execnet
 import pytest
 
 from pytest_rageval.hooks.prepare.suspects import Suspects
-from pytest_rageval.hooks.reporting.alone_runs import exit_of
+from pytest_rageval.hooks.reporting.suspect_reruns import describe_exit
 from pytest_rageval.llm.client.earlier_calls import SYSTEM, EarlierCalls
 from pytest_rageval.llm.client.journal import Journal
 from pytest_rageval.model.calls import Calls
@@ -74,10 +74,12 @@ def test_the_end_of_a_process_is_reported_by_exit_code_or_signal(code: str, how:
         channel = gateway.remote_exec(f"import os, signal; {code}")
         with pytest.raises(EOFError):
             channel.receive()
-        assert exit_of(SimpleNamespace(gateway=gateway)) == how
+        assert describe_exit(SimpleNamespace(gateway=gateway)) == how
     finally:
         group.terminate(1)
 
 
 def test_how_a_process_on_another_machine_ended_is_not_known() -> None:
-    assert exit_of(SimpleNamespace(gateway=SimpleNamespace(_io=object(), spec=SimpleNamespace(popen=False)))) == ""
+    assert (
+        describe_exit(SimpleNamespace(gateway=SimpleNamespace(_io=object(), spec=SimpleNamespace(popen=False)))) == ""
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.hooks.run.test_queue import Upcoming, may_be_skipped
+from pytest_rageval.hooks.run.test_queue import UpcomingTests, may_be_skipped
 
 ITEMS = [SimpleNamespace(number=number) for number in range(10)]
 
@@ -36,7 +36,7 @@ def upcoming(worker: object = None, *, steals: bool = False, in_worker: bool = F
     )
     if worker is not None or in_worker:
         config.workerinput = {"rag_steals": steals}
-    return Upcoming(SimpleNamespace(items=ITEMS, config=config))  # type: ignore[arg-type]
+    return UpcomingTests(SimpleNamespace(items=ITEMS, config=config))  # type: ignore[arg-type]
 
 
 def numbers(items: Any) -> list[int]:

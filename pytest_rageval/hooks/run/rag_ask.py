@@ -1,4 +1,4 @@
-"""The fixture ``rag_ask``: ask the session's system anything, once a session."""
+"""The fixture ``rag_ask``: ask the session's system anything; equal requests only once."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
     from pytest_rageval.hooks.run.system_setup import Desks, Origin
 
-__all__ = ["Ask", "AskedResult", "Asking", "HasCase"]
+__all__ = ["Ask", "AskedResult", "HasCase", "RagAsk"]
 
 _AS_ARGUMENT = "rag_ask is not an argument of this test or of its fixtures; add it as an argument"
 
 
 class HasCase(Protocol):
-    """Something with a case, such as a variant."""
+    """An object with a case, such as a variant."""
 
     @property
     def case(self) -> Case:
@@ -62,13 +62,13 @@ class Ask(Protocol):
         passages: Sequence[Passage | str] | EllipsisType | None = ...,
         history: Sequence[Turn] | None = None,
     ) -> RagResult:
-        """Ask the system under test, and return its answer, which scores itself by the name of a metric.
+        """Ask the system under test, and return its answer; ``answer["accuracy"]`` scores it.
 
         Args:
-            case: what to ask: a case of the session (``rag.case``), of a strategy, or a record.
-            question: another question.
-            passages: other passages to supply, as texts or `Passage`; None if the system must retrieve.
-            history: other earlier turns.
+            case: a case of the session (``rag.case``) or of a strategy, or a record.
+            question: replaces the question of the case.
+            passages: replace the supplied passages, as texts or `Passage`; None if the system must retrieve.
+            history: replaces the earlier turns.
 
         Raises:
             SettingError: an argument has the wrong type.
@@ -76,16 +76,16 @@ class Ask(Protocol):
 
 
 class AskedResult(RagResult):
-    """An answer to a request of a test; it belongs to no outcome, so its later calls are counted apart."""
+    """The answer to a request of a test; it belongs to no outcome, so its calls are counted separately."""
 
     def charge(self, meter: Meter) -> AskedResult:
-        """Charge the model calls of metrics to ``meter`` from now on; return the result."""
+        """Charge the model calls of metrics to ``meter`` from now on, and return this result."""
         self._meter = meter
         return self
 
     @property
     def outcome(self) -> Outcome:
-        """The answer and the scores, as of a case."""
+        """The answer and the scores, as an outcome of a case."""
         return self._outcome
 
     def _score(self, name: str) -> Score:
@@ -97,14 +97,14 @@ class AskedResult(RagResult):
             raise
 
 
-class Asking:
-    """Answers the requests of tests on the path of cases: the same desks, recordings, budget and metrics.
+class RagAsk:
+    """Answers the requests of tests like cases: with the same systems, recordings, budget and metrics.
 
-    A system answers the same request once a session; the processes of a session share the answers.
+    A system answers equal requests only once per session; the processes of a session share the answers.
 
     Args:
         collected: the session's cases and settings.
-        session: pytest's.
+        session: the session of pytest.
         desks: the systems of this process.
         runner: scores answers.
         evidence: locates the evidence of cases.
@@ -130,8 +130,8 @@ class Asking:
         self._stop_if_refused = stop_if_refused
         self._loop = loop
         self._shared = shared_folder(session.config)
-        self._once: dict[Origin, tuple[object, _AnswersOnce]] = {}
-        self._answered: dict[Origin, list[tuple[Case, int, Answer]]] = {}
+        self._once: dict[Origin, tuple[object, _AnswersOnce]] = {}  # the system and its cache
+        self._answered: dict[Origin, list[tuple[Case, int, Answer]]] = {}  # case, repeat and answer
         self._learns = bool(collected.request_entries) or collected.options.shrink is not None
 
     def __repr__(self) -> str:
@@ -153,13 +153,13 @@ class Asking:
             pytest.fail(coded(SettingError(_AS_ARGUMENT, code="RAG107")), pytrace=False)
         if self._collected.options.answers is not None:
             pytest.skip("rag_ask asks the system, and --rag-answers has recorded answers only")
-        asked = _changed(_case_of(case), question, passages, history)
+        changed_case = _with_changes(_case_of(case), question, passages, history)
         entries = item.stash[REQUEST_ENTRIES]
-        entry = next((each for each in entries if each.responder.name == asked.facets.get("system")), entries[0])
-        return self.ask(request, entry, asked.with_facets(system=entry.responder.name))
+        entry = next((each for each in entries if each.responder.name == changed_case.facets.get("system")), entries[0])
+        return self.ask(request, entry, changed_case.with_facets(system=entry.responder.name))
 
     def ask(self, request: pytest.FixtureRequest, entry: Entry, case: Case) -> AskedResult:
-        """Ask the system of an entry; skip the running test if the budget is spent, and fail it on any other error."""
+        """Ask the system of an entry; skip the running test if the budget is spent, and fail it after another error."""
         __tracebackhide__ = True
         nodeid = request.node.nodeid
         task = Task(nodeid, entry.testbed.nodeid, entry.responder.name, self._evidence.located(case, request), ())
@@ -172,18 +172,18 @@ class Asking:
         return result
 
     def learn(self, origin: Origin, case: Case, answer: Answer) -> None:
-        """Remember the answer to a case of the session, so that a request for it asks nothing."""
+        """Store the answer to a case of the session: a request for this case does not ask the system again."""
         if not self._learns:
             return
-        known = case, int(case.facets.get("repeat", "1")), answer
-        self._answered.setdefault(origin, []).append(known)
+        triple = case, int(case.facets.get("repeat", "1")), answer
+        self._answered.setdefault(origin, []).append(triple)
         if origin in self._once:
-            self._once[origin][1].cache.learn(*known)
+            self._once[origin][1].cache.learn(*triple)
 
     def answer(
         self, request: pytest.FixtureRequest, entry: Entry, task: Task, stop: threading.Event | None = None
     ) -> tuple[AskedResult, CaseError | None]:
-        """Return the result of a task, and its error; charge its calls to no case.
+        """Return the result of a task, and its error or None; its calls belong to no case.
 
         Args:
             request: sets up fixtures.
@@ -209,13 +209,14 @@ class Asking:
         return result.charge(self._collected.models.outside), asked.error
 
     def _charge(self, meter: Meter) -> None:
+        """Count the calls and recordings of a request as those outside of cases."""
         outside = self._collected.models.outside
         outside.add(meter.calls)
         for key in meter.keys:
             outside.use(key, replayed=meter.replayed)
 
     def _once_a_session(self, desk: CaseExecutor, origin: Origin) -> CaseExecutor:
-        """Return a desk whose system answers the same request once."""
+        """Return a desk whose system answers equal requests only once."""
         answerer = desk.answerer
         if not isinstance(answerer, SystemAnswerer):
             return desk
@@ -223,20 +224,21 @@ class Asking:
         if once is None or system is not answerer.system:
             once = _AnswersOnce(answerer, self._shared)
             self._once[origin] = answerer.system, once
-            for known in self._answered.get(origin, ()):
-                once.cache.learn(*known)
+            for triple in self._answered.get(origin, ()):
+                once.cache.learn(*triple)
         return replace(desk, answerer=once)
 
 
 class _AnswersOnce:
-    """An answerer that asks its system the same request once."""
+    """An answerer that asks its system equal requests only once."""
 
     overlaps = False
 
     def __init__(self, answerer: SystemAnswerer, shared: Path | None) -> None:
         self.light = answerer.light
-        alone = shared is None or answerer.light  # the embedded reader is faster than a file
-        self.cache = OnceCache(answerer, None if shared is None or alone else SharedAnswers(shared / answerer.origin))
+        # the built-in reader is faster than a file
+        answers = None if shared is None or answerer.light else SharedAnswers(shared / answerer.origin)
+        self.cache = OnceCache(answerer, answers)
 
     def __call__(self, case: Case) -> Answer:
         return self.cache(case)
@@ -246,7 +248,7 @@ class _AnswersOnce:
 
 
 def _case_of(value: object) -> Case:
-    """Return the case of a request; a record is asked with its own passages."""
+    """Return the case of a request; a record supplies its own passages."""
     if isinstance(value, Instance):
         return Case(value.id, value, value.passages, dict(value.facets))
     case = value if isinstance(value, Case) else getattr(value, "case", None)
@@ -255,13 +257,13 @@ def _case_of(value: object) -> Case:
     return case
 
 
-def _changed(
+def _with_changes(
     case: Case,
     question: str | None,
     passages: Sequence[Passage | str] | EllipsisType | None,
     history: Sequence[Turn] | None,
 ) -> Case:
-    """Return a case with what a request changes."""
+    """Return a case with the question, passages and history of a request."""
     if question is not None:
         if not isinstance(question, str):  # a user's test may not be typed
             raise SettingError(f"rag_ask: question: found {short_repr(question)}, wanted a string")

@@ -1,4 +1,4 @@
-"""Ask a system now, outside of all tests: what `rageval play` asks. A request can be stopped."""
+"""Answer requests of `rageval play`: ask a system outside of all tests, until it is stopped."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from pytest_rageval.model.metric import Metric
     from pytest_rageval.model.ranking import Ranking
 
-__all__ = ["LiveAsking"]
+__all__ = ["PlayRequests"]
 
 
-class LiveAsking:
-    """Asks the systems of a session on the path of cases: the same desks, recordings, budget and metrics.
+class PlayRequests:
+    """Asks the systems of a session like cases: with the same systems, recordings, budget and metrics.
 
-    Unlike `Asking`, it asks the same request again as often as a person wants, and charges no test.
+    Unlike `RagAsk`, it asks equal requests again, and charges no test.
 
     Args:
         collected: the session's settings.
@@ -65,13 +65,13 @@ class LiveAsking:
         stop: threading.Event,
         watch: Callable[[Event], object],
     ) -> LiveAnswer:
-        """Ask the system of an entry, and wait for its answer.
+        """Ask the system of an entry, wait for its answer, and score it.
 
         Args:
             request: sets up fixtures.
             entry: names the system.
-            case: what to ask.
-            metrics: score the answer.
+            case: the question, with its passages or history.
+            metrics: the metrics that score the answer.
             stop: set by another thread to end the request.
             watch: called with each step that ends, on the thread of the system.
         """
@@ -83,7 +83,7 @@ class LiveAsking:
         if isinstance(desk, CaseError):
             asked = CaseResponses(error=desk)
         else:
-            asked = ask_until(stop, self.loop, desk, partial(_watched, desk, task, meter, watch), task)
+            asked = ask_until(stop, self.loop, desk, partial(_ask_watched, desk, task, meter, watch), task)
         self._collected.models.outside.add(meter.calls)
         calls = meter.calls
         replayed = bool(calls.calls) and calls.attempts == 0
@@ -91,7 +91,7 @@ class LiveAsking:
         return LiveAnswer(asked.case or located, outcome, asked, calls, replayed, meter.keys)
 
     def search(self, request: pytest.FixtureRequest, query: str, k: int) -> Ranking:
-        """Return at most ``k`` passages of the retriever of a test.
+        """Return at most ``k`` passages that the retriever of a test finds for a query.
 
         Raises:
             RagEvalError: there is no corpus, or the retriever fails.
@@ -102,6 +102,6 @@ class LiveAsking:
         return self.loop.run(AsyncSearch(retriever).find(query, k)).ranking
 
 
-async def _watched(desk: CaseExecutor, task: Task, meter: Meter, watch: Callable[[Event], object]) -> CaseResponses:
-    WATCHER.set(watch)  # of this task only
+async def _ask_watched(desk: CaseExecutor, task: Task, meter: Meter, watch: Callable[[Event], object]) -> CaseResponses:
+    WATCHER.set(watch)  # in the context of this task only
     return await desk.ask_ahead(task, meter)
