@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.samples.diskann_settings import diskann
-from support.samples.vector_making import WordEncoder, sentences
+from support.samples.word_vectors import WordEncoder, sentences
 
 from pytest_rageval.errors import CaseError, DataError, MissingDependencyError, SettingError
 from pytest_rageval.model.case import Passage

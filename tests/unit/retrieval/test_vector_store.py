@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.samples.diskann_settings import diskann
-from support.samples.vector_making import WordEncoder, sentences
+from support.samples.word_vectors import WordEncoder, sentences
 
 from pytest_rageval.retrieval import vector_store
 from pytest_rageval.retrieval.build_context import RetrieverParts
