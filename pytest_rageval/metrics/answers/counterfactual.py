@@ -1,4 +1,4 @@
-"""Counterfactual robustness: detect, correct or repeat the errors of the documents."""
+"""Counterfactual robustness: detect, correct or repeat the false claims of passages."""
 
 from __future__ import annotations
 
@@ -82,18 +82,20 @@ def fake_answer_rate(sample: Sample) -> Score:
 def nothing_false(case: Case) -> bool:
     """Return whether every supplied passage is known to be true: each has a role, and none is counterfactual.
 
-    A passage without a role may be false, and so may a retrieved one: such cases are scored. A case with an empty list
-    of passages has no false one.
+    A passage without a role may be false, and so may a retrieved passage, so such cases are scored. A case with an
+    empty list of passages has no false passage.
     """
     return case.supplied is not None and all(p.role not in ("", "counterfactual") for p in case.supplied)
 
 
 def _implies(fake: Gold, gold: Gold) -> bool:
     """Return whether every text with the fake answer also contains the gold answer."""
-    return all(any(all(_says(alias, slot) for alias in lies) for lies in fake) for slot in gold)
+    return all(
+        any(all(_contains_slot(alias, gold_slot) for alias in fake_slot) for fake_slot in fake) for gold_slot in gold
+    )
 
 
-def _says(text: str, slot: tuple[str, ...]) -> bool:
+def _contains_slot(text: str, slot: tuple[str, ...]) -> bool:
     """Return whether ``text`` contains an alias of the slot."""
     return any(contains(text, alias) for alias in slot)
 

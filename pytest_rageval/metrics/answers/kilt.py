@@ -9,11 +9,12 @@ from pytest_rageval.model.sample import Sample
 
 __all__ = ["HOTPOT_F1", "KILT_ACCURACY", "hotpot_f1", "kilt_accuracy"]
 
-_VERDICTS = frozenset({"yes", "no", "noanswer"})
+_LABELS = frozenset({"yes", "no", "noanswer"})
+"""Normalised answers that are right or wrong as a whole."""
 
 
 def kilt_accuracy(sample: Sample) -> Score:
-    """Score whether the answer equals a reference, letter by letter.
+    """Score whether the answer equals a reference, character by character.
 
     Formula: 1 if the answer equals a reference, ignoring white space around both, else 0; references as in
     `squad.exact_match`.
@@ -38,8 +39,8 @@ def hotpot_f1(sample: Sample) -> Score:
 
 
 def _hotpot_f1(answer: str, reference: str, chinese: bool) -> float:
-    ours, theirs = normalize(answer), normalize(reference)
-    if not ours or (ours != theirs and _VERDICTS & {ours, theirs}):
+    one, other = normalize(answer), normalize(reference)
+    if not one or (one != other and _LABELS & {one, other}):
         return 0.0
     return f1(answer, reference, chinese)
 
