@@ -43,7 +43,7 @@ def error_correction_rate(sample: Sample) -> Score:
     """Score whether an answer that flags an error also gives the right answer.
 
     Formula: 1 if the answer contains every gold slot and does not reject, else 0. Only for answers that flag an error;
-    not applicable to the others, which makes the mean "corrected / detected", and not applicable if no passage is false
+    not applicable to the others, so the mean is "corrected / detected", and not applicable if no passage is false
     (`nothing_false`).
     Range: 0 or 1, higher is better. Empty input: not applicable for an empty answer (it flags nothing) or no gold.
     Source: RGB (Chen et al., AAAI 2024), error correction rate (CR); its code lets a rejection count as corrected.
