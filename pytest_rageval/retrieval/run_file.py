@@ -10,7 +10,7 @@ from typing import ClassVar
 from pytest_rageval.datasets.runs import load_run
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import CaseError, DataError, SettingError, short_repr
-from pytest_rageval.metrics.rankings.retrieved import by_rank
+from pytest_rageval.metrics.rankings.ranked_passages import by_rank
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.protocols import Retriever

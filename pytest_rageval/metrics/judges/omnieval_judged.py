@@ -8,7 +8,7 @@ from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.scoring import judged_score
 from pytest_rageval.judges.wording import Packaged
 from pytest_rageval.metrics.judges.aspects import has_several_aspects
-from pytest_rageval.metrics.rankings.retrieved import NO_TEXTS
+from pytest_rageval.metrics.rankings.ranked_passages import NO_TEXTS
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample

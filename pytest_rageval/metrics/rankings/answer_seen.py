@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rageval.metrics.rankings.retrieved import supplied_of
+from pytest_rageval.metrics.rankings.ranked_passages import passage_with_text
 from pytest_rageval.metrics.shared.matching import slot_hits
 from pytest_rageval.model.case import Gold, Passage
 from pytest_rageval.model.sample import Sample
@@ -36,5 +36,5 @@ def _seen(sample: Sample) -> list[Passage | None] | None:
     """Return the passages that the system saw, None for one of unknown text; None if the passages are unknown."""
     case, ranking = sample.case, sample.answer.ranking
     if ranking is not None:
-        return [supplied_of(item, case.instance) for item in ranking]
+        return [passage_with_text(item, case.instance) for item in ranking]
     return None if case.supplied is None else list(case.supplied)

@@ -35,7 +35,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.metrics.rankings.evidence_passages import RetrievedPassage, retrieved_passages
-from pytest_rageval.metrics.rankings.retrieved import NO_RANKING, NO_TEXTS, by_rank
+from pytest_rageval.metrics.rankings.ranked_passages import NO_RANKING, NO_TEXTS, by_rank
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.evidence import Evidence, EvidencePlace, EvidenceUnit, LocatedEvidence
 from pytest_rageval.model.outcome import Score

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from pytest_rageval.metrics.rankings.cutoffs import Measure, cut
 from pytest_rageval.metrics.rankings.evidence_ranks import NOT_IN_CORPUS, known_evidence
-from pytest_rageval.metrics.rankings.retrieved import NO_RANKING, by_rank
+from pytest_rageval.metrics.rankings.ranked_passages import NO_RANKING, by_rank
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score

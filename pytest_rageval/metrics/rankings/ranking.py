@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 from pytest_rageval.metrics.rankings.cutoffs import Measure, cut
 from pytest_rageval.metrics.rankings.evidence_ranks import evidence_ranks
+from pytest_rageval.metrics.rankings.ranked_passages import by_rank
 from pytest_rageval.metrics.rankings.relevance import by_evidence, judgements
-from pytest_rageval.metrics.rankings.retrieved import by_rank
 from pytest_rageval.metrics.rankings.trec import TREC_EVAL
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score

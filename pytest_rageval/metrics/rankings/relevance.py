@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from pytest_rageval.metrics.answers.containment import NO_GOLD
 from pytest_rageval.metrics.rankings.evidence_ranks import evidence_ranks
-from pytest_rageval.metrics.rankings.retrieved import NO_QRELS, NO_RANKING, NO_TEXTS, STALE_LABELS, by_rank
+from pytest_rageval.metrics.rankings.ranked_passages import NO_QRELS, NO_RANKING, NO_TEXTS, STALE_LABELS, by_rank
 from pytest_rageval.metrics.shared.matching import fold, slot_hits
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.outcome import Score

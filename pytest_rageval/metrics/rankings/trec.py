@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from pytest_rageval.errors import CaseError, MissingDependencyError, short_repr
+from pytest_rageval.metrics.rankings.ranked_passages import by_rank, scored
 from pytest_rageval.metrics.rankings.relevance import judgement_sets
-from pytest_rageval.metrics.rankings.retrieved import by_rank, scored
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.model.sample import Sample

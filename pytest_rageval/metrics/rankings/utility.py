@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.metrics.rankings.cutoffs import cut
+from pytest_rageval.metrics.rankings.ranked_passages import NO_RANKING, by_rank
 from pytest_rageval.metrics.rankings.ranking import MEASURES
-from pytest_rageval.metrics.rankings.retrieved import NO_RANKING, by_rank
 from pytest_rageval.metrics.rankings.trec import TREC_EVAL
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score

@@ -11,8 +11,8 @@ from support.samples.ranking_samples import ranking, retrieved
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError, UnknownNameError
+from pytest_rageval.metrics.rankings.ranked_passages import by_rank
 from pytest_rageval.metrics.rankings.ranking import MEASURES
-from pytest_rageval.metrics.rankings.retrieved import by_rank
 from pytest_rageval.metrics.rankings.trec import GREATEST, TrecEval
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.ranking import Ranking, ScoredPassage

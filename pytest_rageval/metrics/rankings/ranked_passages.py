@@ -12,7 +12,7 @@ from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["NO_QRELS", "NO_RANKING", "NO_TEXTS", "STALE_LABELS", "by_rank", "scored", "supplied_of"]
+__all__ = ["NO_QRELS", "NO_RANKING", "NO_TEXTS", "STALE_LABELS", "by_rank", "passage_with_text", "scored"]
 
 NO_QRELS = Score.not_applicable("no_qrels")
 NO_RANKING = Score(reason="no_ranking")
@@ -60,7 +60,7 @@ def by_rank(ranking: Ranking) -> list[ScoredPassage]:
     return [item for _, _, item in sorted(keys, key=lambda key: key[:2], reverse=True)]
 
 
-def supplied_of(item: ScoredPassage, instance: Instance) -> Passage | None:
+def passage_with_text(item: ScoredPassage, instance: Instance) -> Passage | None:
     """Return a retrieved item as a passage with text, the instance's own if it is one; None if its text is unknown."""
     own = next((passage for passage in instance.passages or () if passage.id == item.doc_id), None)
     if own is not None and item.text in ("", own.text):
