@@ -70,12 +70,12 @@ class DiskAnn:
         text = params.text("python", "")
         python = str(Path(text).expanduser()) if text else ""
         return cls(
-            params.whole("complexity", 125, most=65_536),
-            params.whole("graph_degree", 64, most=512),
-            params.whole("search_complexity", 100, most=65_536),
-            params.whole("beam_width", 4, most=64),
+            params.whole("complexity", 125, maximum=65_536),
+            params.whole("graph_degree", 64, maximum=512),
+            params.whole("search_complexity", 100, maximum=65_536),
+            params.whole("beam_width", 4, maximum=64),
             params.number("search_memory_gib", 0.0),
-            params.number("build_memory_gib", 64.0, least=0.01),
+            params.number("build_memory_gib", 64.0, minimum=0.01),
             python,
             _version_in(python) if python else _version_here(),
         )
@@ -86,13 +86,13 @@ class DiskAnn:
         return {"diskannpy": self.version}
 
     @property
-    def built_with(self) -> dict[str, object]:
+    def build_settings(self) -> dict[str, object]:
         """The settings that affect the build."""
         names = ("complexity", "graph_degree", "search_memory_gib", "build_memory_gib")
         return {name: getattr(self, name) for name in names}
 
     @property
-    def searched_with(self) -> dict[str, object]:
+    def search_settings(self) -> dict[str, object]:
         """The settings that affect only the search."""
         return {"search_complexity": self.search_complexity, "beam_width": self.beam_width}
 

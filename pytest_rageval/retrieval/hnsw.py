@@ -50,9 +50,9 @@ class Hnsw:
             MissingDependencyError: usearch is not installed.
         """
         settings = cls(
-            params.whole("m", 16, least=2, most=256),
-            params.whole("ef_construction", 128, most=65_536),
-            params.whole("ef_search", 64, most=65_536),
+            params.whole("m", 16, minimum=2, maximum=256),
+            params.whole("ef_construction", 128, maximum=65_536),
+            params.whole("ef_search", 64, maximum=65_536),
         )
         if find_spec("usearch") is None:
             raise MissingDependencyError("the index 'hnsw'", "dense")
@@ -64,12 +64,12 @@ class Hnsw:
         return {"usearch": version("usearch")}
 
     @property
-    def built_with(self) -> dict[str, object]:
+    def build_settings(self) -> dict[str, object]:
         """The settings that affect the build."""
         return {"m": self.m, "ef_construction": self.ef_construction}
 
     @property
-    def searched_with(self) -> dict[str, object]:
+    def search_settings(self) -> dict[str, object]:
         """The settings that affect only the search."""
         return {"ef_search": self.ef_search}
 

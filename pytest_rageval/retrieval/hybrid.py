@@ -11,9 +11,9 @@ from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.adapt_retriever import adapted
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 
 __all__ = ["HybridRetriever", "build", "fuse"]
 

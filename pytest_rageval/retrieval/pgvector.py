@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError, short_repr
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.dense import model_of
 from pytest_rageval.retrieval.embedding import query_vector
@@ -29,6 +28,7 @@ from pytest_rageval.retrieval.postgres import (
     table_of,
 )
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -15,9 +15,9 @@ from pytest_rageval.model.case import Passage
 from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
 from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverFactory, RetrieverParts
 
 __all__ = ["RunFile", "family"]
 

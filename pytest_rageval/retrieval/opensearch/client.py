@@ -15,10 +15,10 @@ from pytest_rageval.llm.client.retry import RetryPolicy, Tries
 from pytest_rageval.llm.client.usage_meter import Meter, current
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.llm.secrets import masked
-from pytest_rageval.retrieval.build_context import Network
 from pytest_rageval.retrieval.opensearch.faults import search_error
 from pytest_rageval.retrieval.opensearch.hits import Hit, has_text, hits_of
 from pytest_rageval.retrieval.opensearch.settings import Credentials, Index
+from pytest_rageval.retrieval.retriever_parts import Network
 
 __all__ = ["EXTRA", "KIND", "PURPOSE", "IndexClient"]
 
@@ -57,9 +57,9 @@ class IndexClient:
         self._network = network
         self._retry = retry
         self._timeout = timeout
-        self._limiter = Limiter(network.most)
+        self._limiter = Limiter(network.max_requests)
         self._posts = HttpPosts(PURPOSE, EXTRA)
-        network.keep(self)
+        network.register(self)
 
     async def search(self, body: Mapping[str, Any]) -> list[Hit]:
         """Return the hits of a search, in the server's order.

@@ -11,13 +11,13 @@ from pytest_rageval.llm.backends.http_posts import load
 from pytest_rageval.llm.client.retry import RetryPolicy
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.opensearch.client import EXTRA, KIND, PURPOSE, IndexClient
 from pytest_rageval.retrieval.opensearch.hits import ranking_of_hits
 from pytest_rageval.retrieval.opensearch.query import QueryTemplate, template_of
 from pytest_rageval.retrieval.opensearch.settings import Index, credentials_of, index_of
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 
 if TYPE_CHECKING:
     from pytest_rageval.model.chat import EmbeddingModel
@@ -41,9 +41,9 @@ class _Build:
         template = template_of(params, index, parts.folder)
         default = RetryPolicy()
         retry = RetryPolicy(
-            params.whole("attempts", default.attempts), params.number("deadline", default.deadline_s, least=0.001)
+            params.whole("attempts", default.attempts), params.number("deadline", default.deadline_s, minimum=0.001)
         )
-        timeout = params.number("timeout", TIMEOUT_S, least=0.001)
+        timeout = params.number("timeout", TIMEOUT_S, minimum=0.001)
         params.finish()
         if sends:  # now, because it takes longer than the first search
             load(PURPOSE, EXTRA)

@@ -14,10 +14,10 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.llm.secrets import mask, name_secrets
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval import BUILTIN
-from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
 from pytest_rageval.retrieval.opensearch.query import QueryTemplate, template_of
 from pytest_rageval.retrieval.opensearch.settings import Index, credentials_of, index_of
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverFactory, RetrieverParts
 
 NAMED = {"url": "https://search.example:9200/os/", "index": "passages"}
 INDEX = Index("http://localhost:9200", "passages")
