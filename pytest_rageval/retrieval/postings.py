@@ -51,15 +51,14 @@ class _Block(NamedTuple):
 def postings_of(documents: Iterable[Iterable[str]], k1: float, b: float) -> Postings:
     """Return the postings of documents; read each document once, one at a time.
 
+    A posting's score is ``idf * tf / (k1 * (1 - b + b * length / mean length) + tf)`` with Lucene's
+    ``idf = ln(1 + (n - df + 0.5) / (df + 0.5))``. The scores equal those of bm25s, rounded once from float64 to
+    float32. The build needs 14 bytes per posting.
+
     Args:
         documents: the terms of each document.
         k1: saturation of repeated terms.
         b: penalty for long documents.
-
-
-    A posting's score is ``idf * tf / (k1 * (1 - b + b * length / mean length) + tf)`` with Lucene's
-    ``idf = ln(1 + (n - df + 0.5) / (df + 0.5))``. The scores equal those of bm25s, rounded once from float64 to
-    float32. The build needs 14 bytes per posting.
     """
     vocabulary: dict[str, int] = {}
     lengths = array("i")
