@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 __all__ = ["PgVector", "build"]
 
-CANDIDATES = 40
-"""Default of pgvector's ``hnsw.ef_search``: the rows that an HNSW index finds."""
+DEFAULT_CANDIDATES = 40
+"""Default of pgvector's ``hnsw.ef_search``: the number of rows that a search of an HNSW index can return."""
 
-MOST_CANDIDATES = 1000
-"""Largest valid ``hnsw.ef_search``."""
+MAX_CANDIDATES = 1000
+"""Maximum of ``hnsw.ef_search``."""
 
 
 class _Build:
-    """Build the retriever of a table; settings: the table's, the dsn, and those of ``dense`` for a query."""
+    """The factory of the retriever; its settings name the database, the table and the model of the query vectors."""
 
     needs_corpus = False
 
@@ -68,18 +68,18 @@ build = _Build()
 class PgVector:
     """A `Retriever` over a table with pgvector; it only reads the table.
 
-    A score is the cosine, the inner product or the negative distance. A connection lost between two queries is opened
-    again, once. Rows without a vector are never found.
+    A score is the cosine, the inner product or the negative distance. If the connection is lost between two queries, a
+    new one is opened. Rows without a vector are never returned.
 
     Args:
         dsn: the connection string; libpq's variables, such as PGHOST and PGPASSWORD, supply the rest.
         table: the table of the passages.
-        load: returns the encoder of queries, the same model as for the table.
+        load: returns the encoder of queries, with the model that embedded the table.
         prefix: text before a query.
         normalize: whether the vector of a query is scaled to length 1.
 
     Attributes:
-        facts: the table, its distance, dimension and size.
+        facts: the name of the table, its distance, dimension and size.
 
     Raises:
         SettingError: the database, table or a column is missing, the table is empty, or its vectors have another
@@ -112,7 +112,7 @@ class PgVector:
         }
 
     def search(self, query: str, k: int) -> Ranking:
-        """Return the ``k`` nearest passages.
+        """Return the ``k`` nearest passages, best first.
 
         Raises:
             SettingError: ``k`` is not positive.
@@ -138,7 +138,7 @@ class PgVector:
         )
 
     def _rows(self, vector: Matrix, k: int) -> list[Any]:
-        """Return the rows; open a new connection if the old one is lost."""
+        """Return the nearest rows; open a new connection if the old one is lost."""
         import psycopg
 
         try:
@@ -158,11 +158,11 @@ class PgVector:
 
     def _query(self, vector: Matrix, k: int) -> list[Any]:
         with self._connection.transaction():
-            if k > CANDIDATES:
-                most = str(min(k, MOST_CANDIDATES))
-                self._connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", [most])
+            if k > DEFAULT_CANDIDATES:
+                candidates = str(min(k, MAX_CANDIDATES))
+                self._connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", [candidates])
             values = {"vector": str(vector.tolist()), "k": k}
-            # a prepared statement may ignore the index
+            # not prepared, because a prepared statement may ignore the index
             return self._connection.execute(self._select, values, prepare=False).fetchall()
 
     def _connect(self) -> Connection[Any]:
