@@ -162,5 +162,5 @@ class _RecordingStore(IndexStore):
             raise _MissingIndexError
         return super().get(key, build)
 
-    def measured(self, *_: object) -> None:
+    def measurement(self, *_: object) -> None:
         """Ignore measurements."""

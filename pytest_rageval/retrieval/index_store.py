@@ -101,7 +101,7 @@ class IndexStore:
         self.requested_indexes.append(replace(read_index(target), built=built))
         return self.requested_indexes[-1]
 
-    def measured(
+    def measurement(
         self, index: StoredIndex, what: str, settings: Mapping[str, object], measure: Callable[[], float | None]
     ) -> float | None:
         """Return a measurement of an index with these search settings; cache it in the folder of the index if possible.

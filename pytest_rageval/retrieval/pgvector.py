@@ -23,7 +23,7 @@ from pytest_rageval.retrieval.postgres import (
     connect,
     describe_table,
     dsn_of,
-    line_of,
+    one_line_message,
     statement_of,
     table_of,
 )
@@ -153,7 +153,7 @@ class PgVector:
         except SettingError as error:
             raise CaseError("connection", str(error)) from None
         except psycopg.Error as error:
-            problem = f"the table {short_repr(self._table.name)} cannot be searched: {line_of(error)}"
+            problem = f"the table {short_repr(self._table.name)} cannot be searched: {one_line_message(error)}"
             raise CaseError("system_error", problem) from None
 
     def _query(self, vector: Matrix, k: int) -> list[Any]:

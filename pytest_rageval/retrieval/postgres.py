@@ -14,7 +14,7 @@ from pytest_rageval.retrieval.retriever_params import Params
 if TYPE_CHECKING:
     from psycopg import Connection, sql
 
-__all__ = ["DISTANCES", "Table", "connect", "describe_table", "dsn_of", "line_of", "statement_of", "table_of"]
+__all__ = ["DISTANCES", "Table", "connect", "describe_table", "dsn_of", "one_line_message", "statement_of", "table_of"]
 
 CONNECT_S = 5
 """Seconds to wait for a connection, unless the dsn has a ``connect_timeout``."""
@@ -94,7 +94,7 @@ def connect(dsn: str) -> Connection[Any]:
         return psycopg.connect(**{**options, "client_encoding": "utf-8"}, autocommit=True)
     except psycopg.Error as error:
         check = "check dsn or dsn_env in rag_retriever_params, or libpq's PG variables"
-        raise SettingError(f"pgvector cannot connect to the database: {line_of(error)}; {check}") from None
+        raise SettingError(f"pgvector cannot connect to the database: {one_line_message(error)}; {check}") from None
 
 
 def describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]:
@@ -108,7 +108,7 @@ def describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]
     try:
         return _describe_table(connection, table)
     except psycopg.Error as error:
-        raise SettingError(f"the table {short_repr(table.name)} cannot be read: {line_of(error)}") from None
+        raise SettingError(f"the table {short_repr(table.name)} cannot be read: {one_line_message(error)}") from None
 
 
 def _describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]:
@@ -155,6 +155,6 @@ def statement_of(table: Table) -> sql.Composed:
     )
 
 
-def line_of(error: Exception) -> str:
+def one_line_message(error: Exception) -> str:
     """Return PostgreSQL's message in one line; libpq never includes the password."""
     return ascii_safe(" ".join(str(error).split())) or type(error).__name__

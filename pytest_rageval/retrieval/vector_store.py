@@ -96,7 +96,7 @@ def _open(
     start = time.perf_counter()
     searcher = index.open(entry.folder, len(vectors))
     costs = {"build_s": entry.build_s, "load_s": time.perf_counter() - start, "disk_bytes": entry.disk_bytes}
-    recall = store.measured(entry, "recall", index.search_settings, lambda: recall_at_10(vectors, searcher))
+    recall = store.measurement(entry, "recall", index.search_settings, lambda: recall_at_10(vectors, searcher))
     return searcher, {**costs, "recall@10": recall}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rageval.metrics.answers.squad import f1, is_chinese, nearest, normalize
+from pytest_rageval.metrics.answers.squad import best_score, f1, is_chinese, normalize
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
@@ -21,7 +21,7 @@ def kilt_accuracy(sample: Sample) -> Score:
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: KILT (Petroni et al., NAACL 2021), accuracy.
     """
-    return nearest(sample, lambda answer, reference: float(answer.strip() == reference.strip() != ""))
+    return best_score(sample, lambda answer, reference: float(answer.strip() == reference.strip() != ""))
 
 
 def hotpot_f1(sample: Sample) -> Score:
@@ -35,7 +35,7 @@ def hotpot_f1(sample: Sample) -> Score:
     it.
     """
     chinese = is_chinese(sample)
-    return nearest(sample, lambda answer, reference: _hotpot_f1(answer, reference, chinese))
+    return best_score(sample, lambda answer, reference: _hotpot_f1(answer, reference, chinese))
 
 
 def _hotpot_f1(answer: str, reference: str, chinese: bool) -> float:

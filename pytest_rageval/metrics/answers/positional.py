@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_rageval.metrics.answers.squad import is_chinese, nearest
+from pytest_rageval.metrics.answers.squad import best_score, is_chinese
 from pytest_rageval.metrics.shared.matching import fold
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
@@ -30,7 +30,7 @@ def positional_token_match(sample: Sample) -> Score:
     instead.
     """
     chinese = is_chinese(sample)
-    return nearest(sample, lambda answer, reference: _share(answer, reference, chinese))
+    return best_score(sample, lambda answer, reference: _share(answer, reference, chinese))
 
 
 def _share(answer: str, reference: str, chinese: bool) -> float:

@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import chain
 from typing import Any
 
-from pytest_rageval.metrics.answers.squad import is_chinese, nearest
+from pytest_rageval.metrics.answers.squad import best_score, is_chinese
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
@@ -31,7 +31,7 @@ def rouge_1(sample: Sample) -> Score:
     Range: 0..1, higher is better. Empty input: an answer or a reference without tokens 0; no gold is not applicable.
     Source: Lin, 2004; the values of rouge-chinese 1.0.3, used by OmniEval (Wang et al., 2024).
     """
-    return _nearest(sample, lambda answer, reference: _ngram_score(answer, reference, 1))
+    return _best_score(sample, lambda answer, reference: _ngram_score(answer, reference, 1))
 
 
 def rouge_2(sample: Sample) -> Score:
@@ -42,7 +42,7 @@ def rouge_2(sample: Sample) -> Score:
     applicable.
     Source: as `rouge_1`.
     """
-    return _nearest(sample, lambda answer, reference: _ngram_score(answer, reference, 2))
+    return _best_score(sample, lambda answer, reference: _ngram_score(answer, reference, 2))
 
 
 def rouge_l(sample: Sample) -> Score:
@@ -53,10 +53,10 @@ def rouge_l(sample: Sample) -> Score:
     Range: 0..1, higher is better. Empty input: an answer or a reference without tokens 0; no gold is not applicable.
     Source: as `rouge_1`.
     """
-    return _nearest(sample, _lcs_score)
+    return _best_score(sample, _lcs_score)
 
 
-def _nearest(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], float]) -> Score:
+def _best_score(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], float]) -> Score:
     chinese_sample = is_chinese(sample)
 
     def reference_score(answer: str, reference: str) -> float:
@@ -64,7 +64,7 @@ def _nearest(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], flo
         answer_tokens, reference_tokens = _tokens_of(answer, chinese), _tokens_of(reference, chinese)
         return score(answer_tokens, reference_tokens) if answer_tokens and reference_tokens else 0.0
 
-    return nearest(sample, reference_score)
+    return best_score(sample, reference_score)
 
 
 @cached_per_text

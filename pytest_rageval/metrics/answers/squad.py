@@ -21,14 +21,14 @@ from pytest_rageval.text.words import cached_per_text, words
 __all__ = [
     "EXACT_MATCH",
     "TOKEN_F1",
+    "best_score",
+    "count_shared",
     "exact_match",
     "f1",
     "is_chinese",
-    "nearest",
     "normalize",
     "published_normal",
     "references",
-    "shared",
     "token_f1",
 ]
 
@@ -116,7 +116,7 @@ def exact_match(sample: Sample) -> Score:
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
     chinese = is_chinese(sample)
-    return nearest(sample, lambda answer, reference: float(_equal(answer, reference, chinese)))
+    return best_score(sample, lambda answer, reference: float(_equal(answer, reference, chinese)))
 
 
 def token_f1(sample: Sample) -> Score:
@@ -131,7 +131,7 @@ def token_f1(sample: Sample) -> Score:
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
     chinese = is_chinese(sample)
-    return nearest(sample, lambda answer, reference: f1(answer, reference, chinese))
+    return best_score(sample, lambda answer, reference: f1(answer, reference, chinese))
 
 
 def is_chinese(sample: Sample) -> bool:
@@ -139,7 +139,7 @@ def is_chinese(sample: Sample) -> bool:
     return sample.case.instance.language == "zh" or has_chinese(sample.answer.text)
 
 
-def nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
+def best_score(sample: Sample, score: Callable[[str, str], float]) -> Score:
     """Return the highest ``score(answer, reference)`` over the references; without gold the score is not applicable."""
     if not sample.case.instance.gold:
         return NO_GOLD
@@ -157,8 +157,10 @@ def references(sample: Sample) -> tuple[str, ...]:
     if len(gold) == 1:
         return gold[0]
     answer, chinese = sample.answer.text, is_chinese(sample)
-    chosen = (max(slot, key=lambda alias: shared(*_token_counts(answer, alias, chinese)), default="") for slot in gold)
-    return (" ".join(chosen),)
+    aliases = (
+        max(slot, key=lambda alias: count_shared(*_token_counts(answer, alias, chinese)), default="") for slot in gold
+    )
+    return (" ".join(aliases),)
 
 
 def f1(answer: str, reference: str, chinese: bool = False) -> float:
@@ -166,14 +168,14 @@ def f1(answer: str, reference: str, chinese: bool = False) -> float:
     answer_counts, reference_counts = _token_counts(answer, reference, chinese)
     if not answer_counts or not reference_counts:
         return float(not answer_counts and not reference_counts)
-    n_shared = shared(answer_counts, reference_counts)
+    n_shared = count_shared(answer_counts, reference_counts)
     if not n_shared:
         return 0.0
     precision, recall = n_shared / answer_counts.total(), n_shared / reference_counts.total()
     return 2 * precision * recall / (precision + recall)
 
 
-def shared(one: Counter[str], other: Counter[str]) -> int:
+def count_shared(one: Counter[str], other: Counter[str]) -> int:
     """Return the number of tokens that two texts share, with multiplicity."""
     smaller, larger = (one, other) if len(one) <= len(other) else (other, one)
     return sum(min(count, larger[token]) for token, count in smaller.items() if token in larger)

@@ -88,11 +88,11 @@ def diagnose(case: Case, answer: Answer, correctness: Score, threshold: float = 
     if reason or correctness.value is None:
         return Score.not_applicable(reason)
     from pytest_rageval.metrics.diagnosis.context import context_of
-    from pytest_rageval.metrics.diagnosis.grounding import grounded
+    from pytest_rageval.metrics.diagnosis.grounding import grounding_of
 
     right = correctness.value >= threshold
     context = context_of(case, answer)
-    ground = grounded(case, context)
+    ground = grounding_of(case, context)
     kind = _right(ground) if right else _wrong(ground, run)
     return Diagnosis(kind, right, ground, run.end, _why(kind, run, nothing_retrieved=context.is_empty))
 

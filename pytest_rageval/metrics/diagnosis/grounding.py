@@ -16,7 +16,7 @@ from pytest_rageval.model.outcome import Grounded, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.model.sample import Sample
 
-__all__ = ["grounded"]
+__all__ = ["grounding_of"]
 
 _LABELS = frozenset(
     {"yes", "no", "true", "false", "supports", "refutes", "not enough info", "是", "否", "对", "错", "真", "假"}
@@ -24,7 +24,7 @@ _LABELS = frozenset(
 """Answers that are labels: a text that contains one is no evidence for it."""
 
 
-def grounded(case: Case, context: Context) -> Grounded:
+def grounding_of(case: Case, context: Context) -> Grounded:
     """Return whether a context contains the evidence for the gold answer: "yes", "no" or "unknown".
 
     The first rule that applies decides:

@@ -29,12 +29,12 @@ def people_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
     """Return the metric ``people:METRIC``."""
     inner = name.removeprefix(f"{head}:")
     if inner in ("", name):
-        raise SettingError(f"metric {short_repr(name)} corrects no metric; write {PEOPLE}METRIC")
+        raise SettingError(f"metric {short_repr(name)} names no metric to correct; write {PEOPLE}METRIC")
     metric = get(inner)
     judge = metric.judge_asked
     if corrects(inner) or (judge is not None and judge.name != metric.name):
         known = f"{PEOPLE}{corrects(inner) or (judge.name if judge else '')}"
-        raise SettingError(f"metric {short_repr(name)} corrects what people do not label; write {known}")
+        raise SettingError(f"metric {short_repr(name)} corrects labels that people do not give; write {known}")
 
     def labelled(sample: Sample) -> Score:
         """Score an answer by people's labels, and a run by METRIC corrected by them.

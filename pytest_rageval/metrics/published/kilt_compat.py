@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from pytest_rageval.metrics.answers.containment import NO_GOLD
-from pytest_rageval.metrics.answers.squad import published_normal, references, shared
+from pytest_rageval.metrics.answers.squad import count_shared, published_normal, references
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
@@ -36,7 +36,7 @@ def kilt_em_compat(sample: Sample) -> Score:
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: KILT's evaluation script (Petroni et al., NAACL 2021), em.
     """
-    return _nearest(sample, lambda answer, gold: float(published_normal(answer) == published_normal(gold)))
+    return _best_score(sample, lambda answer, gold: float(published_normal(answer) == published_normal(gold)))
 
 
 def kilt_f1_compat(sample: Sample) -> Score:
@@ -48,7 +48,7 @@ def kilt_f1_compat(sample: Sample) -> Score:
     Range: 0..1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: KILT's evaluation script (Petroni et al., NAACL 2021), f1.
     """
-    return _nearest(sample, _f1)
+    return _best_score(sample, _f1)
 
 
 def kilt_rouge_l_compat(sample: Sample) -> Score:
@@ -63,7 +63,7 @@ def kilt_rouge_l_compat(sample: Sample) -> Score:
     applicable.
     Source: KILT's evaluation script (Petroni et al., NAACL 2021), rougel: the package ``rouge`` 1.0.
     """
-    return _nearest(sample, _rouge_l)
+    return _best_score(sample, _rouge_l)
 
 
 def kilt_has_answer_compat(sample: Sample) -> Score:
@@ -84,7 +84,7 @@ def kilt_has_answer_compat(sample: Sample) -> Score:
     return Score(float(any(published_normal(alias) in normal for slot in gold for alias in slot)))
 
 
-def _nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
+def _best_score(sample: Sample, score: Callable[[str, str], float]) -> Score:
     golds = [gold for gold in map(str.strip, references(sample)) if gold]
     if not golds:
         return NO_GOLD
@@ -94,7 +94,7 @@ def _nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
 
 def _f1(answer: str, gold: str) -> float:
     answer_counts, gold_counts = Counter(published_normal(answer).split()), Counter(published_normal(gold).split())
-    n_shared = shared(answer_counts, gold_counts)
+    n_shared = count_shared(answer_counts, gold_counts)
     if not n_shared:
         return 0.0
     precision, recall = n_shared / answer_counts.total(), n_shared / gold_counts.total()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pytest_rageval.metrics.answers.containment import NO_GOLD
-from pytest_rageval.metrics.answers.squad import nearest, published_normal, references, shared
+from pytest_rageval.metrics.answers.squad import best_score, count_shared, published_normal, references
 from pytest_rageval.metrics.rankings.relevance import judgement_sets
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
@@ -51,7 +51,7 @@ def omnieval_f1_compat(sample: Sample) -> Score:
     applicable.
     Source: OmniEval (Wang et al., 2024), its F1.
     """
-    return nearest(sample, _f1)
+    return best_score(sample, _f1)
 
 
 def omnieval_map_compat(sample: Sample) -> Score:
@@ -84,7 +84,7 @@ def _characters(text: str) -> Counter[str]:
 
 def _f1(answer: str, reference: str) -> float:
     answer_counts, reference_counts = _characters(answer), _characters(reference)
-    n_shared = shared(answer_counts, reference_counts)
+    n_shared = count_shared(answer_counts, reference_counts)
     return 2 * n_shared / (answer_counts.total() + reference_counts.total()) if n_shared else 0.0
 
 

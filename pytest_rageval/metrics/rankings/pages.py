@@ -44,7 +44,7 @@ def page_r_precision(sample: Sample) -> Score:
     qrels is not applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), R-precision.
     """
-    return _scored(sample, lambda pages, sets: max(_r_precision(pages, each) for each in sets))
+    return _score(sample, lambda pages, sets: max(_r_precision(pages, each) for each in sets))
 
 
 def page_precision(sample: Sample, k: int | None) -> Score:
@@ -56,7 +56,7 @@ def page_precision(sample: Sample, k: int | None) -> Score:
     applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), precision@k.
     """
-    return _scored(sample, lambda pages, sets: _n_complete(pages, sets, k) / (k or 1))
+    return _score(sample, lambda pages, sets: _n_complete(pages, sets, k) / (k or 1))
 
 
 def page_recall(sample: Sample, k: int | None) -> Score:
@@ -67,7 +67,7 @@ def page_recall(sample: Sample, k: int | None) -> Score:
     without provenance and qrels is not applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), recall@k.
     """
-    return _scored(sample, lambda pages, sets: _n_complete(pages, sets, k) / len(sets))
+    return _score(sample, lambda pages, sets: _n_complete(pages, sets, k) / len(sets))
 
 
 def page_success(sample: Sample, k: int | None) -> Score:
@@ -78,7 +78,7 @@ def page_success(sample: Sample, k: int | None) -> Score:
     applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), success rate@k.
     """
-    return _scored(sample, lambda pages, sets: float(_n_complete(pages, sets, k) > 0))
+    return _score(sample, lambda pages, sets: float(_n_complete(pages, sets, k) > 0))
 
 
 def evidence_sets(case: Case) -> Sets:
@@ -94,7 +94,7 @@ def evidence_sets(case: Case) -> Sets:
     return (relevant,) if qrels else ()
 
 
-def _scored(sample: Sample, value: Callable[[list[str], Sets], float]) -> Score:
+def _score(sample: Sample, value: Callable[[list[str], Sets], float]) -> Score:
     if sample.case.instance.evidence and known_evidence(sample.case) is NOT_IN_CORPUS:
         return NOT_IN_CORPUS
     sets, ranking = evidence_sets(sample.case), sample.answer.ranking

@@ -61,9 +61,8 @@ def flags_error(text: str, markers: Markers) -> bool:
     marker, in the same clause, and has one of these forms:
 
     - English: one of no, not, cannot, n't, never, neither, nor, none, without, free of, free from; then at most five
-    words,
-      but no word that opens a clause or changes the sense (although, and, as, because, but, by, despite, due, free,
-      given, if, just, only, owing, since, so, though, when, while, with, without).
+      words, but no word that opens a clause or changes the sense (although, and, as, because, but, by, despite, due,
+      free, given, if, just, only, owing, since, so, though, when, while, with, without).
     - Chinese: one of 不存在, 不包含, 不包括, 不含, 不是, 找不到, 并非, 没, 未, 无 (not 无论); then at most ten
       characters, but none of 由于, 因, 但, 而, 且, 并 and 却.
 

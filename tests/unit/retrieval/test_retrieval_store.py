@@ -232,6 +232,6 @@ def test_a_measurement_that_cannot_be_cached_is_repeated(
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
         patch.setattr(Path, "write_text", refused)
-        assert [store.measured(index, "recall", {"n": 1}, measure) for _ in range(2)] == [0.5, 0.75]
-    assert [store.measured(index, "recall", {"n": 1}, measure) for _ in range(2)] == [None, None]
+        assert [store.measurement(index, "recall", {"n": 1}, measure) for _ in range(2)] == [0.5, 0.75]
+    assert [store.measurement(index, "recall", {"n": 1}, measure) for _ in range(2)] == [None, None]
     assert read_index(index.folder) == replace(index, built=False)
