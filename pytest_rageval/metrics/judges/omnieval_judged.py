@@ -133,7 +133,7 @@ def hallucination(sample: Sample) -> Score:
 
 
 def utilization(sample: Sample) -> Score:
-    """Score how much of the relevant content of the passages the answer uses, by a judge.
+    """Score how much relevant content of the passages a judge finds in the answer.
 
     Formula: from question, passages, gold and answer, the judge chooses "fully_used" (1), "partly_used" (0.5) or
     "unused" (0). Not applicable or without a value (no_texts) in the same cases as `hallucination`.

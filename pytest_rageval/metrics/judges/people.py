@@ -34,7 +34,7 @@ def people_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
     judge = metric.judge_asked
     if corrects(inner) or (judge is not None and judge.name != metric.name):
         known = f"{PEOPLE}{corrects(inner) or (judge.name if judge else '')}"
-        raise SettingError(f"metric {short_repr(name)} corrects labels that people do not give; write {known}")
+        raise SettingError(f"metric {short_repr(name)} corrects a metric that people do not label; write {known}")
 
     def labelled(sample: Sample) -> Score:
         """Score an answer by people's labels, and a run by METRIC corrected by them.

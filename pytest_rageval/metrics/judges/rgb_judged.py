@@ -74,11 +74,11 @@ def error_detection_rate_judged(sample: Sample) -> Score:
 
 
 def error_correction_rate_judged(sample: Sample) -> Score:
-    """Score whether an answer that reports an error (says the judge) also gives the right answer.
+    """Score whether an answer in which a judge finds a reported error also gives the right answer.
 
     Formula: 1 if the answer contains every gold slot and does not reject, else 0. Only for answers that
-    `error_detection_rate_judged` scores 1; not applicable to the others, so the mean is "corrected / detected" as the
-    judge detects. Both metrics share one judge, which is asked once for each case.
+    `error_detection_rate_judged` scores 1; not applicable to the others, so the mean is "corrected / detected by the
+    judge". Both metrics share one judge, which is asked once for each case.
     Range: 0 or 1, higher is better. Empty input: no gold is not applicable; without a model the reason is
     judge_unavailable.
     Source: RGB (Chen et al., AAAI 2024), CR in its table of counterfactual robustness, relative to ED*.

@@ -178,7 +178,7 @@ def test_corrected_means_are_compared_if_both_runs_have_labels_of_their_own(proj
     [
         (f"{PEOPLE} >= 0.2", f"{PEOPLE} needs people's labels; name their file in the ini as rag_judge_labels"),
         ("people: >= 0.2", "metric 'people:' names no metric to correct; write people:METRIC"),
-        (f"people:{PEOPLE} >= 0.2", f"corrects labels that people do not give; write {PEOPLE}"),
+        (f"people:{PEOPLE} >= 0.2", f"corrects a metric that people do not label; write {PEOPLE}"),
         ("people:rejection_rat >= 0.2", "unknown metric 'rejection_rat'"),
     ],
 )
