@@ -73,11 +73,11 @@ def _row(name: str, index: StoredIndex | str, stored: StoredIndexes) -> dict[str
     row: dict[str, Any] = {"name": name, "used": name in stored.used}
     if isinstance(index, str):
         return {**row, "problem": index}
-    settings = {key: value for key, value in index.made_of.items() if key not in APART}
+    settings = {name: value for name, value in index.key.items() if name not in APART}
     built = datetime.fromtimestamp((index.folder / FACTS).stat().st_mtime, timezone.utc)
     return {
         **row,
-        "kind": index.made_of["kind"],
+        "kind": index.key["kind"],
         "passages": index.facts.get("passages"),
         "settings": settings,
         "disk_bytes": index.disk_bytes,

@@ -14,7 +14,7 @@ from pytest_rageval.engine.task import Task
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.llm.secrets import redact
-from pytest_rageval.metrics.rankings.retrieved import NO_TEXTS
+from pytest_rageval.metrics.rankings.ranked_passages import NO_TEXTS
 from pytest_rageval.metrics.shared.detection import rejects
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from pytest_rageval.retrieval.bm25 import STORED_FROM
+from pytest_rageval.retrieval.bm25 import MIN_STORED
 from pytest_rageval.retrieval.bm25_index import Bm25Index
 from pytest_rageval.retrieval.index_store import IndexStore
 from pytest_rageval.retrieval.terms import terms_by, versions
@@ -50,7 +50,7 @@ class SimilarTitles:
     def __init__(self, pages: Sequence[IndexedPage], store: IndexStore | None = None) -> None:
         self._pages = sorted(pages, key=lambda page: page.title)  # equal scores keep the order of the indexes
         self._terms = terms_by("none")
-        if store is None or len(pages) < STORED_FROM:
+        if store is None or len(pages) < MIN_STORED:
             self._indexes = [self._index(field) for field in FIELDS]
             return
         key = {"kind": "titles", "pages": self._digest(), "summary": SUMMARY, "k1": K1, "b": B, **versions("none")}

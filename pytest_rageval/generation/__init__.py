@@ -1,1 +1,1 @@
-"""Generate cases from corpora and tables, and vary cases that exist. Tests with relations import only these."""
+"""Generate cases from corpora and tables, and variants of existing cases."""

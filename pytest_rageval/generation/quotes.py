@@ -14,16 +14,22 @@ Span = tuple[int, int]
 
 
 def quote_span(text: str, quote: str) -> Span | None:
-    """Return where a text holds a quote, in characters; compared in NFKC, case folded, without white space."""
-    at = text.find(quote) if quote.strip() else -1
-    if at >= 0:
-        return at, at + len(quote)
+    """Return the start and end of a quote in a text; None if it is not there.
+
+    An exact match comes first; else case, white space and Unicode forms (NFKC) are ignored.
+    """
+    start = text.find(quote) if quote.strip() else -1
+    if start >= 0:
+        return start, start + len(quote)
     folded = fold_compact(quote)
     return next(fold_with_offsets(text).find(folded), None) if folded and folded in fold_compact(text) else None
 
 
 def located_quotes(draft: Draft) -> Iterator[tuple[str, Passage | None, Span]]:
-    """Yield each quote with the first source that holds it and its place there; None and (0, 0) if none does."""
+    """Yield each quote of a draft with the first source that contains it and its span there.
+
+    A quote that is in no source has None and (0, 0).
+    """
     for quote in draft.evidence:
-        found = ((source, quote_span(source.text, quote)) for source in draft.sources)
-        yield next(((quote, source, span) for source, span in found if span is not None), (quote, None, (0, 0)))
+        spans = ((source, quote_span(source.text, quote)) for source in draft.sources)
+        yield next(((quote, source, span) for source, span in spans if span is not None), (quote, None, (0, 0)))

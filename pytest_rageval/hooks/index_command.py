@@ -18,7 +18,7 @@ from pytest_rageval.hooks.config.progress_bar import on_stderr
 from pytest_rageval.hooks.prepare.retriever import build_retriever, store_in
 from pytest_rageval.hooks.project import in_project
 from pytest_rageval.report.files.pruning import size_of
-from pytest_rageval.retrieval.index_store import Build, IndexStore, StoredIndex, name_of, stored
+from pytest_rageval.retrieval.index_store import Build, IndexStore, StoredIndex, name_of, read_index
 
 __all__ = ["BuildResult", "StoredIndexes", "build_index", "prune_indexes", "stored_indexes"]
 
@@ -94,7 +94,7 @@ def _build(config: pytest.Config) -> BuildResult:
     store = store_in(config.rootpath)
     start = time.perf_counter()
     options, passages = _retriever_over(config, store)
-    return BuildResult(options.retriever, passages, time.perf_counter() - start, tuple(store.given))
+    return BuildResult(options.retriever, passages, time.perf_counter() - start, tuple(store.requested_indexes))
 
 
 def _list(config: pytest.Config) -> StoredIndexes:
@@ -125,7 +125,7 @@ def _prune(config: pytest.Config, *, dry_run: bool) -> Mapping[str, int]:
 
 def _read_index(folder: Path) -> StoredIndex | str:
     try:
-        return stored(folder)
+        return read_index(folder)
     except RagEvalError as error:
         return str(error)
 
@@ -158,11 +158,11 @@ class _RecordingStore(IndexStore):
         super().__init__(folder)
         self.requested: list[str] = []
 
-    def get(self, made_of: Mapping[str, object], build: Build) -> StoredIndex:
-        self.requested.append(name_of(made_of))
+    def get(self, key: Mapping[str, object], build: Build) -> StoredIndex:
+        self.requested.append(name_of(key))
         if not (self.folder / self.requested[-1]).exists():
             raise _MissingIndexError
-        return super().get(made_of, build)
+        return super().get(key, build)
 
-    def measured(self, *_: object) -> None:
+    def measurement(self, *_: object) -> None:
         """Ignore measurements."""

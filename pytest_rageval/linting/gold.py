@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_rageval.errors import short_repr
 from pytest_rageval.linting.finding import Finding, first_names, record_finding
 from pytest_rageval.linting.subject import Subject
-from pytest_rageval.metrics.shared.affirming import affirms
 from pytest_rageval.metrics.shared.matching import fold
+from pytest_rageval.metrics.shared.yes_no import yes_or_no
 from pytest_rageval.model.case import Instance, Passage, Role
 
 __all__ = ["gold_in_counterfactual", "gold_in_fake", "gold_in_negative", "joined_names", "positive_without_gold"]
@@ -91,7 +91,7 @@ def _matchable(subject: Subject) -> Iterator[Instance]:
     """Yield the records whose gold answer can be matched in a text; yes and no would occur in any text."""
     for instance in subject.instances:
         aliases = [alias for slot in instance.gold for alias in slot]
-        if aliases and all(affirms(alias) is None for alias in aliases):
+        if aliases and all(yes_or_no(alias) is None for alias in aliases):
             yield instance
 
 

@@ -11,7 +11,7 @@ from pytest_rageval.generation.leakage.overlap import Overlap, QuestionIndex
 from pytest_rageval.generation.leakage.texts import texts_of
 from pytest_rageval.linting.finding import Finding, record_finding
 from pytest_rageval.linting.subject import Subject
-from pytest_rageval.metrics.shared.affirming import affirms
+from pytest_rageval.metrics.shared.yes_no import yes_or_no
 
 __all__ = ["answer_in_question", "prompt_leak", "train_overlap"]
 
@@ -29,7 +29,7 @@ def train_overlap(subject: Subject) -> Iterator[Finding]:
 def answer_in_question(subject: Subject) -> Iterator[Finding]:
     """Find records whose question contains an alias of the gold answer; yes and no are ignored."""
     for instance in subject.instances if subject.leakage else ():
-        gold = tuple(tuple(alias for alias in slot if affirms(alias) is None) for slot in instance.gold)
+        gold = tuple(tuple(alias for alias in slot if yes_or_no(alias) is None) for slot in instance.gold)
         alias = gold_in_question(instance.question, gold, instance.facets.get("task", ""))
         if alias is not None:
             yield record_finding(

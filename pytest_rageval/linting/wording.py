@@ -10,7 +10,7 @@ from pytest_rageval.datasets.topics import TOPICS
 from pytest_rageval.errors import did_you_mean, short_repr
 from pytest_rageval.linting.finding import Finding, record_finding
 from pytest_rageval.linting.subject import Subject
-from pytest_rageval.metrics.shared.affirming import affirms
+from pytest_rageval.metrics.shared.yes_no import yes_or_no
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.facets import ABILITIES, TASKS
 from pytest_rageval.text.language import main_language
@@ -30,7 +30,7 @@ KNOWN = {
 
 def yes_no_bias(subject: Subject) -> Iterator[Finding]:
     """Find a dataset in which almost all yes/no questions have the same answer."""
-    answers = [affirms(each.gold[0][0]) for each in subject.instances if len(each.gold) == 1 and each.gold[0]]
+    answers = [yes_or_no(each.gold[0][0]) for each in subject.instances if len(each.gold) == 1 and each.gold[0]]
     yes, no = answers.count(True), answers.count(False)
     total = yes + no
     if total >= FEWEST and max(yes, no) > MOST * total:

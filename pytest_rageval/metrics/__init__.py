@@ -79,4 +79,4 @@ OTHER_NAMES: dict[str, str] = {
     "precision": "P@5",
     "recall": "R@5",
 }
-"""What other tools call a metric, in lower case -> its name here, for suggestions."""
+"""Name of a metric in other tools, in lower case -> our name; for suggestions."""

@@ -1,8 +1,8 @@
-"""Retrievers: one module each, from a query to a `Ranking`."""
+"""Retrievers: each one searches passages for a query and returns a `Ranking`."""
 
 from __future__ import annotations
 
-from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
+from pytest_rageval.retrieval.retriever_parts import RetrieverFactory, RetrieverParts
 
 __all__ = ["BUILTIN", "FAMILIES", "RetrieverFactory", "RetrieverParts"]
 
@@ -16,4 +16,4 @@ BUILTIN: dict[str, str] = {
 """Retriever name -> ``"module:attribute"`` of its `RetrieverFactory`, for a `Registry`."""
 
 FAMILIES: dict[str, str] = {"run": "pytest_rageval.retrieval.run_file:family"}
-"""Prefix before the ``:`` of a retriever's name -> the function that makes the factory for such a name."""
+"""Prefix of a retriever's name before ``:`` -> path of the function that returns the factory for such a name."""

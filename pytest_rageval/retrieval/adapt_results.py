@@ -1,4 +1,4 @@
-"""Convert the results of foreign retrievers to a `Ranking`."""
+"""Convert the results of users' and libraries' retrievers to a `Ranking`."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ FORMS = "texts, (text, score) pairs, dicts with a text or an id, documents of La
 
 TEXTS = ("text", "page_content", "content")
 PAGES = ("page_id", "source", "file_path", "doc_id", "ref_doc_id")
-"""Fields that name the document of a passage. Several passages may share it, so it is never their id."""
+"""Fields that name the document of a passage; several passages may share it, so it is never used as an id."""
 
 
 def ranking_of(value: object, k: int, name: str, part: str = "rag_retriever") -> Ranking:
     """Return the first ``k`` results of a retriever, in its own order.
 
-    Scores stay only if every passage has one and they never rise: rising scores are distances, and would reverse the
-    order. The id is, in this order: ``id`` of the metadata, the id of the document, ``doc_id`` of the metadata, or a
-    hash of the text (`content_id`). The ``title`` and the page (see `PAGES`) come from the metadata. A duplicate
-    passage is dropped. A second text with the same id counts as another part of that document and becomes
-    ``id#number``, with a number computed from its text.
+    Scores are dropped if a passage has none, or if they rise from one passage to the next: rising scores are distances
+    and would reverse the order. The id is the first of: ``id`` of the metadata, the id of the document, ``doc_id`` of
+    the metadata, a hash of the text (`content_id`). The title and the page (see `PAGES`) come from the document or its
+    metadata. A duplicate passage is dropped. A second text with the same id is another part of that document: its id
+    becomes ``id#number``, with a number computed from its text.
 
     Args:
         value: a `Ranking`, or an iterable of passages in any form listed in `FORMS`.
-        k: the largest number of passages, >= 1.
+        k: the maximum number of passages, 1 or more.
         name: the retriever's name, for messages.
-        part: the fixture or option that supplied the retriever, for messages.
+        part: the fixture or option that supplies the retriever, for messages.
 
     Raises:
         SystemContractError: ``value`` or one of its items has another form, or a score is NaN or infinite.
@@ -77,7 +77,7 @@ def _check_scores(items: tuple[ScoredPassage, ...], name: str, part: str) -> tup
 
 
 def _without_distances(items: tuple[ScoredPassage, ...]) -> tuple[ScoredPassage, ...]:
-    """Return the passages, without their scores if these contradict the order."""
+    """Return the passages, without scores if a score is missing or the scores rise."""
     scores = [item.score for item in items if item.score is not None]
     if len(scores) == len(items) and all(after <= before for before, after in pairwise(scores)):
         return items
@@ -85,6 +85,7 @@ def _without_distances(items: tuple[ScoredPassage, ...]) -> tuple[ScoredPassage,
 
 
 def _passage(item: object) -> ScoredPassage | None:
+    """Return an item as a passage; None if it has none of the `FORMS`."""
     if isinstance(item, ScoredPassage):
         return item
     if isinstance(item, str):
@@ -96,7 +97,7 @@ def _passage(item: object) -> ScoredPassage | None:
 
 
 def _fields(document: object) -> dict[str, Any]:
-    """Return the fields of a library's document; LlamaIndex keeps the score outside its node."""
+    """Return the fields of a library's document; in LlamaIndex the score is outside of the node."""
     node = getattr(document, "node", document)
     content = getattr(node, "get_content", None)
     names = ("id", "metadata", "page", "ref_doc_id", "title", *TEXTS)
@@ -108,8 +109,8 @@ def _fields(document: object) -> dict[str, Any]:
 
 
 def _from_fields(fields: Mapping[str, Any]) -> ScoredPassage | None:
-    own_metadata = fields.get("metadata")
-    metadata: Mapping[str, Any] = own_metadata if isinstance(own_metadata, Mapping) else {}
+    value = fields.get("metadata")
+    metadata: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     text = next((fields[name] for name in TEXTS if isinstance(fields.get(name), str)), None)
     ids = (metadata.get("id"), fields.get("id"), fields.get("_id"), fields.get("doc_id"), metadata.get("doc_id"))
     doc_id = next((str(each) for each in ids if each not in (None, "")), None)

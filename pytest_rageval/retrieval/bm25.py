@@ -1,4 +1,4 @@
-"""The retriever ``bm25``."""
+"""The retriever ``bm25``: lexical search with BM25 scores."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.bm25_index import Bm25Index
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.checks import check_corpus, check_query
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 from pytest_rageval.retrieval.terms import STEMMERS, Terms, terms_by, versions
 
-__all__ = ["STORED_FROM", "Bm25Retriever", "build"]
+__all__ = ["MIN_STORED", "Bm25Retriever", "build"]
 
-STORED_FROM = 2_000
-"""Smallest corpus whose index is stored on disk; building a smaller one takes a fraction of a second."""
+MIN_STORED = 2_000
+"""Smallest number of passages whose index is stored on disk; a smaller index is built in a fraction of a second."""
 
 
 def build(parts: RetrieverParts) -> Retriever:
-    """Return BM25 over the passages; the index of a large corpus is stored on disk.
+    """Return a BM25 retriever over the passages; the index of a large corpus is stored on disk.
 
     Settings: ``k1`` (saturation of repeated terms, 0 or more; default 0.9), ``b`` (penalty for long passages, 0..1;
     default 0.4) and ``stemmer`` (``none``, or ``english`` for Snowball's; Chinese words are never stemmed). The
@@ -37,7 +37,7 @@ def build(parts: RetrieverParts) -> Retriever:
     from importlib.metadata import version
 
     params = Params(parts.params)
-    k1, b = params.number("k1", 0.9), params.number("b", 0.4, most=1.0)
+    k1, b = params.number("k1", 0.9), params.number("b", 0.4, maximum=1.0)
     stemmer = params.choice("stemmer", "none", STEMMERS)
     params.finish()
     check_corpus(parts.passages, "bm25")
@@ -52,7 +52,7 @@ def build(parts: RetrieverParts) -> Retriever:
         return {"passages": len(parts.passages)}
 
     start = time.perf_counter()
-    if parts.store is None or len(parts.passages) < STORED_FROM:
+    if parts.store is None or len(parts.passages) < MIN_STORED:
         index = build_index()
         costs: dict[str, object] = {"build_s": time.perf_counter() - start, "load_s": None, "disk_bytes": None}
     else:
@@ -70,13 +70,13 @@ def build(parts: RetrieverParts) -> Retriever:
 class Bm25Retriever:
     """A `Retriever` over passages and their index.
 
-    A passage is indexed as its title and text, in case-folded words (jieba's tokens for Chinese).
+    The index contains the case-folded words of title and text (jieba's words for Chinese).
 
     Args:
         passages: the corpus, with unique ids.
-        index: of their terms, in the same order.
-        terms: cuts a query into terms, like the passages.
-        index_facts: the settings, times and size of the index.
+        index: the index of the passages, in the same order.
+        terms: cuts a query into terms, as it cut the passages.
+        index_facts: settings, build and load times and size of the index, for `facts`.
     """
 
     in_place = True
@@ -91,14 +91,14 @@ class Bm25Retriever:
 
     @cached_property
     def facts(self) -> dict[str, object]:
-        """Settings, number of passages, seconds to build and to load, and bytes."""
+        """The settings, number of passages, build and load times in seconds, and sizes in bytes."""
         facts = {"retriever": "bm25", "passages": len(self._passages), **self._index_facts}
         return {**facts, "resident_bytes": self._index.resident_bytes}
 
     def search(self, query: str, k: int) -> Ranking:
-        """Return the ``k`` best passages that contain a word of the query, best first, ties in corpus order.
+        """Return up to ``k`` passages that contain a word of the query, best first, ties in corpus order.
 
-        Returns fewer if fewer match, and none for a query without words.
+        A query without words finds none.
 
         Raises:
             SettingError: ``k`` is not positive.
@@ -114,5 +114,6 @@ def _with_score(passage: Passage, score: float) -> ScoredPassage:
 
 
 def _documents(parts: RetrieverParts, terms: Terms) -> Iterator[list[str]]:
+    """Yield the terms of each passage."""
     for passage in parts.watch(parts.passages, "indexing"):
         yield terms(f"{passage.title} {passage.text}")

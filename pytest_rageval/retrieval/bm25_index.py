@@ -1,4 +1,4 @@
-"""The BM25 index: scores computed here; bm25s searches, saves and loads them."""
+"""The BM25 index: scores computed by `postings`; bm25s searches, saves and loads them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["Bm25Index"]
 
 
 class Bm25Index:
-    """BM25 scores of tokenised documents (Lucene's variant: its idf is never negative).
+    """An index of BM25 scores of tokenised documents, in Lucene's variant, whose idf is never negative.
 
     Args:
         documents: the terms of each document; a document may be empty.
-        k1: saturation of repeated terms, >= 0.
+        k1: saturation of repeated terms, 0 or more.
         b: penalty for long documents, 0..1.
     """
 
@@ -43,7 +43,7 @@ class Bm25Index:
 
     @classmethod
     def load(cls, folder: Path) -> Bm25Index:
-        """Return a saved index; its scores stay on disk, mapped into memory and shared by all processes.
+        """Return a saved index; its scores are files mapped into memory, which all processes share.
 
         Raises:
             DataError: a file is damaged.
@@ -52,7 +52,14 @@ class Bm25Index:
         index._folder = folder
         try:
             index._index = _bm25s().BM25.load(folder, mmap=True, allow_pickle=False)
-        except (OSError, EOFError, ValueError, LookupError, TypeError, TokenError):  # numpy tokenizes the file header
+        except (
+            OSError,
+            EOFError,
+            ValueError,
+            LookupError,
+            TypeError,
+            TokenError,
+        ):  # numpy tokenizes file headers
             raise _damage_error(folder) from None
         return index
 
@@ -62,13 +69,13 @@ class Bm25Index:
 
     @property
     def resident_bytes(self) -> int:
-        """Largest memory use of the index; mapped scores count in full because all of them may be loaded."""
+        """The maximum memory use of the index; mapped scores count in full, because all of them may be loaded."""
         words: dict[str, int] = self._index.vocab_dict
         arrays = sum(self._index.scores[name].nbytes for name in ("data", "indices", "indptr"))
         return int(arrays) + sys.getsizeof(words) + sum(map(sys.getsizeof, words))
 
     def scores(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return one score per document, in order; exactly 0 for a document without any of the terms.
+        """Return one score per document, in order; it is exactly 0 for a document without any of the terms.
 
         Raises:
             DataError: the loaded files are damaged.
@@ -91,8 +98,8 @@ class Bm25Index:
         import numpy as np
 
         scores = self.scores(terms)
-        least = np.partition(scores, -k)[-k] if k < len(scores) else 0.0
-        candidates = (scores >= least).nonzero()[0] if least > 0 else scores.nonzero()[0]
+        minimum = np.partition(scores, -k)[-k] if k < len(scores) else 0.0
+        candidates = (scores >= minimum).nonzero()[0] if minimum > 0 else scores.nonzero()[0]
         best = candidates[(-scores[candidates]).argsort(kind="stable")][:k]
         return list(zip(best.tolist(), scores[best].tolist(), strict=True))
 

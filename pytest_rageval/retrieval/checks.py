@@ -1,4 +1,4 @@
-"""Checks of a query and of a corpus, shared by all retrievers."""
+"""Check a query and a corpus, for all retrievers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["check_corpus", "check_query"]
 
 
 def check_query(query: str, k: int) -> None:
-    """Raise an error for a query that no retriever can search; every builtin retriever calls this first.
+    """Raise an error for an invalid query; every built-in retriever calls this first.
 
-    A query without a known term is valid and finds nothing. A ``k`` above the size of the corpus is valid too.
+    A query without any word of the corpus is valid and finds nothing. A ``k`` above the size of the corpus is valid.
 
     Raises:
         SettingError: ``k`` is not positive.

@@ -9,11 +9,11 @@ from pytest_rageval.errors import MissingDependencyError, SettingError, short_re
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.checks import check_corpus, check_query
 from pytest_rageval.retrieval.embedding import DenseSettings, query_vector
 from pytest_rageval.retrieval.encoder import POOLINGS, Encoder, SentenceEncoder
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 from pytest_rageval.retrieval.vector_store import LoadedVectors, load_vectors
 from pytest_rageval.retrieval.vectors import VectorIndex
 

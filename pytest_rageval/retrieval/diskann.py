@@ -1,4 +1,4 @@
-"""The index ``diskann``: a graph searched on disk, by diskannpy in a separate process."""
+"""The index ``diskann``: a graph on disk, which a separate process searches with diskannpy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import DataError, MissingDependencyError, SettingError, ascii_safe, short_repr
 from pytest_rageval.retrieval import diskann_process
-from pytest_rageval.retrieval.diskann_process import MATRIX, NUMBER, resident
+from pytest_rageval.retrieval.diskann_process import MATRIX, NUMBER, resident_bytes
 from pytest_rageval.retrieval.retriever_params import WHERE, Params
 
 if TYPE_CHECKING:
@@ -27,25 +27,28 @@ if TYPE_CHECKING:
 __all__ = ["DiskAnn", "DiskAnnSearcher"]
 
 GIB = 2**30
+"""Bytes of a gibibyte."""
 
 
 @dataclass(frozen=True)
 class DiskAnn:
     """DiskANN over vectors (Subramanya et al., 2019), with RaLLe's parameters.
 
-    Compressed vectors are in memory, exact ones on disk. The library has its own process because it writes to standard
-    output, hangs with a single thread and pins numpy 1.25; the memory of a process can also be measured. The process
-    may run in another virtual environment. The library samples at random, so two builds may differ.
+    Compressed vectors are in memory, exact vectors on disk. The library runs in a separate process, because it writes
+    to standard output, hangs with a single thread and needs numpy 1.25, and because the memory of a process can be
+    measured. The process may run in another virtual environment. The library samples at random, so two builds may
+    differ.
 
     Attributes:
-        complexity: candidates for the neighbours of a vector during the build.
-        graph_degree: neighbours of a vector.
-        search_complexity: candidates of a search; more candidates raise recall and time.
-        beam_width: parallel reads of the disk.
-        search_memory_gib: memory for the compressed vectors; 0 for 512 bytes per vector and 250,000 nodes.
-        build_memory_gib: memory for the build.
-        python: the interpreter of the environment that has diskannpy; "" for this one.
-        version: the version of diskannpy.
+        complexity: number of candidates for the neighbours of a vector during the build.
+        graph_degree: maximum number of neighbours of a vector in the graph.
+        search_complexity: number of candidates of a search; more candidates raise recall and time.
+        beam_width: number of parallel reads from the disk.
+        search_memory_gib: memory for the compressed vectors, in GiB; 0 selects 512 bytes per vector and a cache of
+            250,000 nodes.
+        build_memory_gib: memory for the build, in GiB.
+        python: path of the Python interpreter that has diskannpy; "" for the current one.
+        version: the version of diskannpy there.
     """
 
     complexity: int
@@ -61,7 +64,9 @@ class DiskAnn:
 
     @classmethod
     def of(cls, params: Params) -> DiskAnn:
-        """Read the settings; the defaults are 125, 64, 100, 4, 0, 64 and this Python, in the order of the attributes.
+        """Return the index of the settings.
+
+        The defaults, in the order of the attributes, are 125, 64, 100, 4, 0, 64 and the current Python.
 
         Raises:
             SettingError: a setting is invalid, or ``python`` has no diskannpy.
@@ -70,12 +75,12 @@ class DiskAnn:
         text = params.text("python", "")
         python = str(Path(text).expanduser()) if text else ""
         return cls(
-            params.whole("complexity", 125, most=65_536),
-            params.whole("graph_degree", 64, most=512),
-            params.whole("search_complexity", 100, most=65_536),
-            params.whole("beam_width", 4, most=64),
+            params.whole("complexity", 125, maximum=65_536),
+            params.whole("graph_degree", 64, maximum=512),
+            params.whole("search_complexity", 100, maximum=65_536),
+            params.whole("beam_width", 4, maximum=64),
             params.number("search_memory_gib", 0.0),
-            params.number("build_memory_gib", 64.0, least=0.01),
+            params.number("build_memory_gib", 64.0, minimum=0.01),
             python,
             _version_in(python) if python else _version_here(),
         )
@@ -86,13 +91,13 @@ class DiskAnn:
         return {"diskannpy": self.version}
 
     @property
-    def built_with(self) -> dict[str, object]:
+    def build_settings(self) -> dict[str, object]:
         """The settings that affect the build."""
         names = ("complexity", "graph_degree", "search_memory_gib", "build_memory_gib")
         return {name: getattr(self, name) for name in names}
 
     @property
-    def searched_with(self) -> dict[str, object]:
+    def search_settings(self) -> dict[str, object]:
         """The settings that affect only the search."""
         return {"search_complexity": self.search_complexity, "beam_width": self.beam_width}
 
@@ -111,7 +116,7 @@ class DiskAnn:
             "search_memory_maximum": self.search_memory_gib or (512 * len(vectors) + cache_bytes) / GIB,
             "build_memory_maximum": self.build_memory_gib,
         }
-        with (folder / MATRIX).open("wb") as file:  # in the library's format: two sizes, then the rows
+        with (folder / MATRIX).open("wb") as file:  # the format of the library: number of rows, dimension, rows
             np.array(vectors.matrix.shape, dtype=np.int32).tofile(file)
             vectors.matrix.tofile(file)
         result = subprocess.run(  # noqa: S603 - a program of this package
@@ -124,16 +129,16 @@ class DiskAnn:
             raise DataError(str(folder), f"diskannpy cannot index {len(vectors):,} vectors: {ascii_safe(lines[-1])}")
 
     def open(self, folder: Path, size: int) -> DiskAnnSearcher:
-        """Return the graph in a folder.
+        """Open the graph in a folder.
 
         Raises:
-            DataError: it cannot be opened.
+            DataError: the graph cannot be opened.
         """
         return DiskAnnSearcher(folder, size, self)
 
 
 class DiskAnnSearcher:
-    """A graph on disk and the process that searches it; restarts the process if it dies, and ends it at exit."""
+    """Search a graph on disk in another process; restart the process if it dies, and end it at exit."""
 
     def __init__(self, folder: Path, size: int, settings: DiskAnn) -> None:
         self._folder, self._size, self._complexity = folder, size, settings.search_complexity
@@ -143,24 +148,24 @@ class DiskAnnSearcher:
         self._start()
 
     def nearest(self, query: Matrix, k: int) -> Positions:
-        """Return the positions of all candidates: ``k`` or more, or fewer if the search reaches fewer.
+        """Return the positions of all candidates: ``k`` or more, unless the search reaches fewer vectors.
 
         Raises:
-            DataError: the process ended again after a restart.
+            DataError: the process ended, and ended again after a restart.
         """
         import numpy as np
 
         payload = np.ascontiguousarray(query, dtype=np.float32).tobytes()
         count = min(max(k, self._complexity), self._size)
         with self._lock:
-            answer = self._answer(NUMBER.pack(count) + NUMBER.pack(len(payload)) + payload)
-        results = np.frombuffer(answer, dtype=np.uint32).astype(np.int64)
+            reply = self._reply(NUMBER.pack(count) + NUMBER.pack(len(payload)) + payload)
+        results = np.frombuffer(reply, dtype=np.uint32).astype(np.int64)
         positions: Positions = np.unique(results[results < self._size])
         return positions
 
     def resident_bytes(self) -> int | None:
-        """Return the memory of its process without that of the library itself; None if unknown."""
-        current = resident(str(self._process.pid))
+        """Return the memory of the process without the memory of the library itself; None if unknown."""
+        current = resident_bytes(str(self._process.pid))
         return max(0, current - self._library_bytes) if current and self._library_bytes else None
 
     def _start(self) -> None:
@@ -174,21 +179,21 @@ class DiskAnnSearcher:
         self._finish = weakref.finalize(self, _end, self._process)
         self._library_bytes = self._read_number()
 
-    def _answer(self, question: bytes) -> bytes:
-        """Return the answer of the process; restart the process if it has ended."""
+    def _reply(self, request: bytes) -> bytes:
+        """Return the reply of the process to a request; restart the process if it ended."""
         if self._process.poll() is None:
             with suppress(DataError):
-                return self._request(question)
+                return self._send_and_read(request)
         self._finish()
         self._start()
-        return self._request(question)
+        return self._send_and_read(request)
 
-    def _request(self, question: bytes) -> bytes:
+    def _send_and_read(self, request: bytes) -> bytes:
         try:
-            self._send(question)
+            self._send(request)
             return self._read(4 * self._read_number())
         except BaseException:
-            self._process.kill()  # a late reply would be read as the answer to the next query
+            self._process.kill()  # a late reply would be taken for the reply to the next query
             self._process.wait()
             raise
 
@@ -206,9 +211,9 @@ class DiskAnnSearcher:
         data = stdout.read(size) if stdout is not None else b""
         if len(data) < size:
             status = self._process.wait()
-            how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+            ending = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
             advice = "check that it has enough memory; if it ends again, remove the folder to rebuild the index"
-            raise DataError(str(self._folder), f"its diskannpy process {how}; {advice}")
+            raise DataError(str(self._folder), f"its diskannpy process {ending}; {advice}")
         return data
 
 
@@ -230,20 +235,23 @@ def _version_in(python: str) -> str:
 
 
 def _command(python: str, task: str, folder: Path, settings: Mapping[str, object]) -> list[str]:
-    """Return the command of the process; ``-I`` keeps modules in the user's folder from shadowing the library's."""
-    paths = () if python else (path for path in sys.path if path)
-    return [python or sys.executable, "-I", diskann_process.__file__, task, str(folder), json.dumps(settings), *paths]
+    """Return the command of the process; with ``-I``, modules in the current folder do not shadow libraries."""
+    module_paths = () if python else (path for path in sys.path if path)
+    program = [python or sys.executable, "-I", diskann_process.__file__]
+    return [*program, task, str(folder), json.dumps(settings), *module_paths]
 
 
 def _environment() -> dict[str, str]:
-    waiting = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}  # threads that wait leave the processor to others
-    return {**os.environ, **waiting}
+    """Return the environment of the process, in which waiting threads use no processor time."""
+    passive_waiting = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
+    return {**os.environ, **passive_waiting}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
+    """Close the input of a process, which ends it; kill it if it still runs after 5 seconds."""
     if process.stdin is not None:
         with suppress(BrokenPipeError):
-            process.stdin.close()  # the process ends at the end of its input
+            process.stdin.close()
     try:
         process.wait(timeout=5)
     except subprocess.TimeoutExpired:

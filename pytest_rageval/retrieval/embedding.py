@@ -1,4 +1,4 @@
-"""Embed passages and queries, and refuse invalid vectors."""
+"""Embed passages and queries, and check their vectors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["DenseSettings", "query_vector", "write_vectors"]
 
 BATCH = 1_024
-"""Passages per call of the encoder, which sorts them by length."""
+"""Number of passages per call of the encoder, which sorts them by length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class DenseSettings:
         model: the folder or name of the model, as the user wrote it.
         query_prefix: text before a query; e5 needs ``query: ``.
         passage_prefix: text before a passage's title and text; e5 needs ``passage: ``.
-        pooling: how the vectors of tokens become one.
-        normalize: whether vectors are scaled to length 1; their inner product is then the cosine.
+        pooling: how the vectors of the tokens become one vector: one of `encoder.POOLINGS`.
+        normalize: whether vectors are scaled to length 1, so their inner product is the cosine.
     """
 
     model: str
@@ -46,11 +46,11 @@ def write_vectors(
 ) -> int:
     """Write the vectors of ``count`` passages to a file in a folder, and return their dimension.
 
-    The embedded text is the prefix, the title if any, a space, and the text.
+    The encoder gets the prefix, then title and text with a space between them, or the text alone if there is no title.
 
     Raises:
-        SettingError: the vector of a passage has another dimension than the first, holds NaN or infinity, or is zero
-            and cannot be normalised.
+        SettingError: the vector of a passage differs in dimension from the first vector, contains NaN or infinity, or
+            is all zeros and cannot be normalised.
     """
     import numpy as np
 
@@ -65,11 +65,11 @@ def write_vectors(
             matrix = open_memmap(folder / FILE, mode="w+", dtype=np.float32, shape=shape)
         fault = _fault(rows, normalize, matrix.shape[1])
         if fault is not None:
-            row, what = fault
+            row, problem = fault
             raise SettingError(
-                f"the model gives the passage {short_repr(batch[row].id)} {what}; use another model or text"
+                f"the model gives the passage {short_repr(batch[row].id)} {problem}; use another model or text"
             )
-        matrix[position : position + len(batch)] = _normal(rows) if normalize else rows
+        matrix[position : position + len(batch)] = _normalised(rows) if normalize else rows
         position += len(batch)
     return 0 if matrix is None else int(matrix.shape[1])
 
@@ -84,18 +84,18 @@ def query_vector(encoder: Encoder, text: str, normalize: bool, dimension: int) -
     fault = _fault(rows, normalize, dimension)
     if fault is not None:
         raise CaseError("bad_vector", f"the model gives the question {fault[1]}; it cannot be searched for")
-    row: Matrix = (_normal(rows) if normalize else rows)[0]
+    row: Matrix = (_normalised(rows) if normalize else rows)[0]
     return row
 
 
 def _batches(passages: Iterable[Passage]) -> Iterator[list[Passage]]:
-    rest = iter(passages)
-    while batch := list(islice(rest, BATCH)):
+    iterator = iter(passages)
+    while batch := list(islice(iterator, BATCH)):
         yield batch
 
 
 def _fault(rows: Matrix, normalize: bool, dimension: int) -> tuple[int, str] | None:
-    """Return the first invalid row and the problem, or None."""
+    """Return the index of the first invalid row and the problem, or None."""
     import numpy as np
 
     if rows.shape[1] != dimension:
@@ -109,9 +109,10 @@ def _fault(rows: Matrix, normalize: bool, dimension: int) -> tuple[int, str] | N
     return None
 
 
-def _normal(rows: Matrix) -> Matrix:
+def _normalised(rows: Matrix) -> Matrix:
+    """Return the rows scaled to length 1."""
     import numpy as np
 
-    wide = rows.astype(np.float64)
-    normal: Matrix = (wide / np.linalg.norm(wide, axis=1, keepdims=True)).astype(np.float32)
-    return normal
+    exact = rows.astype(np.float64)
+    unit_rows: Matrix = (exact / np.linalg.norm(exact, axis=1, keepdims=True)).astype(np.float32)
+    return unit_rows

@@ -1,4 +1,4 @@
-"""The index ``hnsw``: a graph of vectors, mapped into memory, by usearch."""
+"""The index ``hnsw``: a graph of vectors, built and searched by usearch."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 __all__ = ["Hnsw", "HnswSearcher"]
 
 FILE = "graph.usearch"
-ROWS = 8_192
-HALF = 60_000.0  # fits in a 16-bit float
+BLOCK_ROWS = 8_192
+MAX_FLOAT16 = 60_000.0  # a little less than the largest 16-bit float
 
 
 @dataclass(frozen=True)
 class Hnsw:
     """HNSW over vectors (Malkov and Yashunin, 2018).
 
-    The graph stores 16 bits per number, which halves memory and time; results are scored again with the exact vectors.
-    One thread builds it, so every build gives the same graph.
+    The graph stores 16 bits per number, which halves memory and time; the exact vectors score the results again. One
+    thread builds the graph, so every build gives the same graph.
 
     Attributes:
-        m: neighbours of a vector; more neighbours raise recall and memory use.
-        ef_construction: candidates for neighbours during the build.
-        ef_search: candidates of a search; more candidates raise recall and time.
+        m: number of neighbours of a vector; more neighbours raise recall and memory use.
+        ef_construction: number of candidates for the neighbours of a vector during the build.
+        ef_search: number of candidates of a search; more candidates raise recall and time.
     """
 
     m: int
@@ -43,16 +43,16 @@ class Hnsw:
 
     @classmethod
     def of(cls, params: Params) -> Hnsw:
-        """Read the settings ``m`` (16), ``ef_construction`` (128) and ``ef_search`` (64).
+        """Return the index of the settings ``m`` (default 16), ``ef_construction`` (128) and ``ef_search`` (64).
 
         Raises:
             SettingError: a setting is invalid.
             MissingDependencyError: usearch is not installed.
         """
         settings = cls(
-            params.whole("m", 16, least=2, most=256),
-            params.whole("ef_construction", 128, most=65_536),
-            params.whole("ef_search", 64, most=65_536),
+            params.whole("m", 16, minimum=2, maximum=256),
+            params.whole("ef_construction", 128, maximum=65_536),
+            params.whole("ef_search", 64, maximum=65_536),
         )
         if find_spec("usearch") is None:
             raise MissingDependencyError("the index 'hnsw'", "dense")
@@ -64,12 +64,12 @@ class Hnsw:
         return {"usearch": version("usearch")}
 
     @property
-    def built_with(self) -> dict[str, object]:
+    def build_settings(self) -> dict[str, object]:
         """The settings that affect the build."""
         return {"m": self.m, "ef_construction": self.ef_construction}
 
     @property
-    def searched_with(self) -> dict[str, object]:
+    def search_settings(self) -> dict[str, object]:
         """The settings that affect only the search."""
         return {"ef_search": self.ef_search}
 
@@ -78,20 +78,20 @@ class Hnsw:
         import numpy as np
         from usearch.index import Index
 
-        blocks = [vectors.matrix[start : start + ROWS] for start in range(0, len(vectors), ROWS)]  # views
+        blocks = [vectors.matrix[start : start + BLOCK_ROWS] for start in range(0, len(vectors), BLOCK_ROWS)]  # views
         index: Any = Index(
             ndim=vectors.dimension,
             metric="ip",
-            dtype="f16" if all(np.abs(block).max() < HALF for block in blocks) else "f32",
+            dtype="f16" if all(np.abs(block).max() < MAX_FLOAT16 for block in blocks) else "f32",
             connectivity=self.m,
             expansion_add=self.ef_construction,
         )
         for number, block in enumerate(blocks):
-            index.add(np.arange(len(block)) + number * ROWS, block, threads=1)
+            index.add(np.arange(len(block)) + number * BLOCK_ROWS, block, threads=1)
         index.save(str(folder / FILE))
 
     def open(self, folder: Path, size: int) -> HnswSearcher:
-        """Return the graph in a folder.
+        """Open the graph in a folder.
 
         Raises:
             DataError: the file is damaged or has another number of vectors.
@@ -100,7 +100,7 @@ class Hnsw:
 
 
 class HnswSearcher:
-    """A graph on disk, mapped into memory and shared by all processes."""
+    """Search a graph on disk; it is mapped into memory and shared by all processes."""
 
     def __init__(self, folder: Path, size: int, ef_search: int) -> None:
         from usearch.index import Index
@@ -116,7 +116,7 @@ class HnswSearcher:
         self._index.expansion_search = ef_search
 
     def nearest(self, query: Matrix, k: int) -> Positions:
-        """Return the positions of all candidates: ``k`` or more, or fewer if the search reaches fewer."""
+        """Return the positions of all candidates: ``k`` or more, unless the search reaches fewer vectors."""
         import numpy as np
 
         count = min(max(k, self._ef_search), len(self._index))

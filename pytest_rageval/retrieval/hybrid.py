@@ -11,20 +11,20 @@ from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.adapt_retriever import adapted
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 
 __all__ = ["HybridRetriever", "build", "fuse"]
 
-SUMS = ("build_s", "load_s", "disk_bytes", "resident_bytes")
+SUMMED_FACTS = ("build_s", "load_s", "disk_bytes", "resident_bytes")
 
 
 def build(parts: RetrieverParts) -> Retriever:
-    """Return several retrievers as one.
+    """Return a retriever that combines several others.
 
-    Settings: ``retrievers`` (``["bm25", "dense"]``), ``rrf_k`` (60), ``depth`` (100: passages from each retriever) and
-    the settings of each retriever with its name before, for example ``bm25.k1``.
+    Settings: ``retrievers`` (default ``["bm25", "dense"]``), ``rrf_k`` (60), ``depth`` (100 passages from each
+    retriever) and the settings of each retriever, prefixed with its name, for example ``bm25.k1``.
 
     Raises:
         SettingError: a setting is invalid, or a retriever cannot be combined.
@@ -40,16 +40,16 @@ def build(parts: RetrieverParts) -> Retriever:
             raise SettingError(f"rag_retriever_params has {short_repr(name)}; {did_you_mean(owner, settings_of)}")
         if dot:
             settings_of[owner][setting] = value
-    return HybridRetriever({name: _part(name, parts, settings_of[name]) for name in names}, rrf_k, depth)
+    return HybridRetriever({name: _build_part(name, parts, settings_of[name]) for name in names}, rrf_k, depth)
 
 
 class HybridRetriever:
     """A `Retriever` that fuses the rankings of others.
 
     Args:
-        retrievers: name -> retriever, at least one.
-        rrf_k: constant of the fusion, 0 or more; a larger one reduces the weight of the first ranks.
-        depth: smallest number of passages from each retriever, 1 or more.
+        retrievers: name -> retriever; one or more.
+        rrf_k: the constant of the fusion, 0 or more; a larger value reduces the weight of the first ranks.
+        depth: minimum number of passages from each retriever, 1 or more.
     """
 
     def __init__(self, retrievers: Mapping[str, Retriever], rrf_k: float = 60.0, depth: int = 100) -> None:
@@ -60,15 +60,17 @@ class HybridRetriever:
 
     @property
     def facts(self) -> dict[str, object]:
-        """Its settings, the facts of each retriever (``bm25.k1``), and total seconds and bytes."""
+        """The settings, the facts of each retriever (such as ``bm25.k1``), and total seconds and bytes."""
         facts_by_name = {name: dict(getattr(part, "facts", None) or {}) for name, part in self._retrievers.items()}
-        own: dict[str, object] = {"retriever": "hybrid", "retrievers": ", ".join(self._retrievers)}
-        own |= {"rrf_k": self._rrf_k, "depth": self._depth}
-        own |= {name: _sum([facts.get(name) for facts in facts_by_name.values()]) for name in SUMS}
-        return own | {f"{of}.{name}": value for of, facts in facts_by_name.items() for name, value in facts.items()}
+        combined: dict[str, object] = {"retriever": "hybrid", "retrievers": ", ".join(self._retrievers)}
+        combined |= {"rrf_k": self._rrf_k, "depth": self._depth}
+        combined |= {name: _sum([facts.get(name) for facts in facts_by_name.values()]) for name in SUMMED_FACTS}
+        return combined | {
+            f"{part}.{name}": value for part, facts in facts_by_name.items() for name, value in facts.items()
+        }
 
     def search(self, query: str, k: int) -> Ranking:
-        """Return the ``k`` best passages by their fused rank, best first.
+        """Return the ``k`` best passages by their fused scores, best first.
 
         Raises:
             SettingError: ``k`` is not positive.
@@ -83,9 +85,9 @@ class HybridRetriever:
 def fuse(rankings: Sequence[Ranking], rrf_k: float) -> tuple[ScoredPassage, ...]:
     """Return the passages of all rankings by reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009).
 
-    The score is the sum of ``1 / (rrf_k + rank)``, with ranks from 1, over the rankings that contain the passage:
-    ``0 < score <= len(rankings) / (rrf_k + 1)``. Ties go to the better single rank, then to the smaller id. The order
-    of the rankings does not matter.
+    The score of a passage is the sum of ``1 / (rrf_k + rank)`` over the rankings that contain it, with ranks from 1. So
+    ``0 < score <= len(rankings) / (rrf_k + 1)``. For equal scores, the passage with the better single rank comes first,
+    then the smaller id. The order of the rankings does not matter.
     """
     ranks: dict[str, list[int]] = {}
     passages: dict[str, ScoredPassage] = {}
@@ -100,7 +102,8 @@ def fuse(rankings: Sequence[Ranking], rrf_k: float) -> tuple[ScoredPassage, ...]
     return tuple(replace(passages[doc_id], score=scores[doc_id]) for doc_id in order)
 
 
-def _part(name: str, parts: RetrieverParts, params: Mapping[str, object]) -> Retriever:
+def _build_part(name: str, parts: RetrieverParts, params: Mapping[str, object]) -> Retriever:
+    """Build one of the combined retrievers with its settings."""
     if parts.get is None:
         raise SettingError("the retriever 'hybrid' combines other retrievers, but none is available here")
     factory = parts.get(name)
@@ -116,5 +119,6 @@ def _part(name: str, parts: RetrieverParts, params: Mapping[str, object]) -> Ret
 
 
 def _sum(values: Sequence[object]) -> float | None:
+    """Return the sum of the values; None if a value is not a number."""
     numbers = [value for value in values if isinstance(value, int | float)]
     return sum(numbers) if len(numbers) == len(values) else None

@@ -1,4 +1,4 @@
-"""Store indexes on disk: built once per corpus and settings, shared by all processes."""
+"""Store indexes on disk, built once per corpus and settings and shared by all processes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ from typing import Any
 from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.folders import make_ignored
 
-__all__ = ["FACTS", "Build", "IndexStore", "StoredIndex", "name_of", "stored", "temporary"]
+__all__ = ["FACTS", "Build", "IndexStore", "StoredIndex", "name_of", "read_index", "temporary_folder"]
 
 FACTS = "index.json"
-"""The file that describes an index: its key, its build, and the sizes of its other files."""
+"""The file in the folder of an index with its key, facts, build time and the sizes of its other files."""
 
 FORMAT = 1
+"""The version of the format of that file."""
 
 UNFINISHED = ".part"
+"""The suffix of the folder of an index during its build or removal."""
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Build = Callable[[Path], Mapping[str, object]]
+"""Writes the files of an index into a folder and returns facts about the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +43,15 @@ class StoredIndex:
 
     Attributes:
         folder: the folder with its files.
-        made_of: its key, as passed to `IndexStore.get`.
-        facts: what its builder reported.
-        build_s: seconds of the build.
-        disk_bytes: size of its files.
+        key: what it was built from, as passed to `IndexStore.get`.
+        facts: the facts that its builder returned.
+        build_s: duration of the build in seconds.
+        disk_bytes: total size of its files.
         built: whether this call built it; False if it was already stored.
     """
 
     folder: Path
-    made_of: Mapping[str, Any]
+    key: Mapping[str, Any]
     facts: Mapping[str, Any]
     build_s: float
     disk_bytes: int
@@ -58,27 +61,27 @@ class StoredIndex:
 class IndexStore:
     """A folder of indexes, each in a subfolder named by a hash of its key.
 
-    Processes that need the same index wait for the one that builds it. A subfolder gets its name only when it is
-    complete, so a half-built index is never read. The next build removes the leftovers of a killed process. If the
-    folder is not writable, each process builds its own index in a temporary folder.
+    Processes that need the same index wait for the one that builds it. A subfolder gets its final name
+    only after the build, so an incomplete index is never read. The next build removes the leftovers of a killed
+    process. If the folder is not writable, each process builds its own index in a temporary folder.
 
     Args:
-        folder: the folder of all indexes; created by the first build.
+        folder: the folder of all indexes; the first build creates it.
 
     Attributes:
-        given: the indexes returned so far, in order.
+        requested_indexes: the indexes that `get` returned so far, in order.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.given: list[StoredIndex] = []
+        self.requested_indexes: list[StoredIndex] = []
 
-    def get(self, made_of: Mapping[str, object], build: Build) -> StoredIndex:
-        """Return the index with the key ``made_of``; call ``build`` if it is not stored.
+    def get(self, key: Mapping[str, object], build: Build) -> StoredIndex:
+        """Return the index with this key; call ``build`` if it is not stored.
 
         Args:
-            made_of: everything that the index depends on, as JSON: "kind", the corpus digest, settings, versions.
-            build: writes the files of the index into a folder and returns facts about it.
+            key: everything that the index depends on, as JSON values: "kind", corpus digest, settings, versions.
+            build: builds the index.
 
         Raises:
             DataError: a file of the index is damaged.
@@ -86,32 +89,39 @@ class IndexStore:
         """
         from filelock import FileLock
 
-        name = name_of(made_of)
+        name = name_of(key)
         target, built = self.folder / name, False
         if not target.exists():
             target = self._writable() / name
-            _clear(target.parent)
+            _remove_unfinished(target.parent)
             with FileLock(f"{target}.lock"):
                 if not target.exists():
-                    _build(target, made_of, build)
+                    _build(target, key, build)
                     built = True
-        self.given.append(replace(stored(target), built=built))
-        return self.given[-1]
+        self.requested_indexes.append(replace(read_index(target), built=built))
+        return self.requested_indexes[-1]
 
-    def measured(
+    def measurement(
         self, index: StoredIndex, what: str, settings: Mapping[str, object], measure: Callable[[], float | None]
     ) -> float | None:
-        """Return a measured value of an index for these settings, cached in the folder of the index if writable."""
+        """Return a measurement of an index with these search settings; cache it in the folder of the index if possible.
+
+        Args:
+            index: the index.
+            what: the name of the measurement, such as recall.
+            settings: the search settings.
+            measure: computes the value if it is not cached.
+        """
         from filelock import FileLock
 
-        note = index.folder / f"{name_of({'kind': what, **settings})}.json"
+        cache_file = index.folder / f"{name_of({'kind': what, **settings})}.json"
         with FileLock(f"{index.folder}.lock") if os.access(index.folder.parent, os.W_OK) else nullcontext():
             with suppress(OSError, ValueError, LookupError, TypeError):
-                noted: float | None = json.loads(note.read_text(encoding="utf-8"))[what]
-                return noted
+                cached: float | None = json.loads(cache_file.read_text(encoding="utf-8"))[what]
+                return cached
             value = measure()
             with suppress(OSError):
-                note.write_text(json.dumps({**settings, what: value}), encoding="utf-8")
+                cache_file.write_text(json.dumps({**settings, what: value}), encoding="utf-8")
         return value
 
     def remove(self, name: str) -> int:
@@ -134,6 +144,7 @@ class IndexStore:
         return sorted(path for path in self.folder.glob("*") if path.is_dir() and path.suffix != UNFINISHED)
 
     def _writable(self) -> Path:
+        """Return the folder of all indexes, or a temporary one if it is not writable."""
         try:
             make_ignored(self.folder)
         except OSError:
@@ -142,43 +153,43 @@ class IndexStore:
 
     @cached_property
     def _temporary(self) -> Path:
-        return temporary()
+        return temporary_folder()
 
 
-def temporary() -> Path:
-    """Return a new folder; it is removed at the end of the process."""
+def temporary_folder() -> Path:
+    """Return a new folder, which is removed at the end of the process."""
     folder = Path(tempfile.mkdtemp(prefix="rageval-indexes-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
-def name_of(made_of: Mapping[str, object]) -> str:
+def name_of(key: Mapping[str, object]) -> str:
     """Return the name of an index's folder."""
-    key = hashlib.sha256(json.dumps([FORMAT, made_of], sort_keys=True).encode()).hexdigest()[:16]
-    return f"{made_of['kind']}-{key}"
+    digest = hashlib.sha256(json.dumps([FORMAT, key], sort_keys=True).encode()).hexdigest()[:16]
+    return f"{key['kind']}-{digest}"
 
 
-def stored(folder: Path) -> StoredIndex:
+def read_index(folder: Path) -> StoredIndex:
     """Return the index in a folder; raise `DataError` if a file is missing or has another size."""
-    again = f"remove the folder {folder} to rebuild the index"
+    advice = f"remove the folder {folder} to rebuild the index"
     try:
         description = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-        form, sizes, facts, made_of, seconds = (
+        form, sizes, facts, key, seconds = (
             description[name] for name in ("format", "files", "facts", "made_of", "build_s")
         )
     except (OSError, ValueError, LookupError, TypeError):
-        raise DataError(str(folder / FACTS), f"cannot be read as the description of an index; {again}") from None
+        raise DataError(str(folder / FACTS), f"cannot be read as the description of an index; {advice}") from None
     if form != FORMAT:
-        raise DataError(str(folder / FACTS), f"has format {form}, but only format {FORMAT} is supported; {again}")
+        raise DataError(str(folder / FACTS), f"has format {form}, but only format {FORMAT} is supported; {advice}")
     for name, size in sizes.items():
         path = folder / name
         actual = path.stat().st_size if path.exists() else 0
         if actual != size:
-            raise DataError(str(path), f"has {actual:,} bytes, but was written with {size:,}; {again}")
-    return StoredIndex(folder, made_of, facts, seconds, sum(sizes.values()))
+            raise DataError(str(path), f"has {actual:,} bytes, but was written with {size:,}; {advice}")
+    return StoredIndex(folder, key, facts, seconds, sum(sizes.values()))
 
 
-def _build(target: Path, made_of: Mapping[str, object], build: Build) -> None:
+def _build(target: Path, key: Mapping[str, object], build: Build) -> None:
     unfinished = target.with_name(target.name + UNFINISHED)
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
@@ -187,11 +198,11 @@ def _build(target: Path, made_of: Mapping[str, object], build: Build) -> None:
         facts = dict(build(unfinished))
         seconds = time.perf_counter() - start
         sizes = {str(path.relative_to(unfinished)): path.stat().st_size for path in _files(unfinished)}
-        description = {"format": FORMAT, "made_of": made_of, "facts": facts, "build_s": seconds, "files": sizes}
+        description = {"format": FORMAT, "made_of": key, "facts": facts, "build_s": seconds, "files": sizes}
         (unfinished / FACTS).write_text(json.dumps(description, indent=1, sort_keys=True), encoding="utf-8")
         os.replace(unfinished, target)
     except OSError as error:
-        if error.errno not in FULL:
+        if error.errno not in DISK_FULL:
             raise
         problem = f"no space is left for the index {target.name} in {target.parent}; free some disk space"
         raise SettingError(problem) from error
@@ -199,8 +210,8 @@ def _build(target: Path, made_of: Mapping[str, object], build: Build) -> None:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _clear(folder: Path) -> None:
-    """Remove unfinished indexes that no process is building: their lock is free."""
+def _remove_unfinished(folder: Path) -> None:
+    """Remove unfinished indexes whose lock is free: no process is building them."""
     from filelock import FileLock, Timeout
 
     for leftover in folder.glob(f"*{UNFINISHED}"):

@@ -1,4 +1,4 @@
-"""A local sentence-transformers model as the session's embedding model."""
+"""Use a local sentence-transformers model as the embedding model of the session."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["LocalEmbedder"]
 
 
 class LocalEmbedder:
-    """An `EmbeddingModel` that computes on this machine; loads the model on first use.
+    """An `EmbeddingModel` that computes locally; it loads the model on first use and downloads nothing.
 
     Args:
-        name: the value of the ini: ``sentence-transformers/`` and a folder, or the name of a model in the cache of the
-            Hugging Face hub; downloads nothing.
+        name: ``sentence-transformers/`` and a folder or the name of a model in the cache of the Hugging Face hub, as in
+            the ini option.
         folder: the base of a relative folder.
 
     Attributes:
-        revision: digest of the model's files; "" before it is loaded.
-        computes_here: whether asking it again costs nothing.
+        revision: digest of the model's files; "" before the model is loaded.
+        computes_here: True: another call costs no money.
 
     Raises:
         MissingDependencyError: sentence-transformers is not installed.
@@ -49,8 +49,8 @@ class LocalEmbedder:
 
     @property
     def files_digest(self) -> str:
-        """The digest of the model's files, which needs no loading; raise `SettingError` if there are none."""
-        return model_digest(Path(self._place()))
+        """The digest of the model's files, without loading the model; raise `SettingError` if there are no files."""
+        return model_digest(Path(self._model_folder()))
 
     def vectors(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return one row per text; load the model on the first call."""
@@ -66,11 +66,12 @@ class LocalEmbedder:
         """Return the model, loaded on the first call; raise `SettingError` if it cannot be loaded."""
         with self._loading:
             if self._encoder is None:
-                self._encoder = SentenceEncoder(self._place(), "model", "cpu", 32, retriever="")
+                self._encoder = SentenceEncoder(self._model_folder(), "model", "cpu", 32, retriever="")
                 self.revision = self._encoder.digest
             return self._encoder
 
-    def _place(self) -> str:
+    def _model_folder(self) -> str:
+        """Return the folder of the model; raise `SettingError` if there is none."""
         model = self.name.partition("/")[2]
         path = self._folder / Path(model).expanduser()
         try:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError, short_repr
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.dense import model_of
 from pytest_rageval.retrieval.embedding import query_vector
@@ -24,11 +23,12 @@ from pytest_rageval.retrieval.postgres import (
     connect,
     describe_table,
     dsn_of,
-    line_of,
+    one_line_message,
     statement_of,
     table_of,
 )
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 __all__ = ["PgVector", "build"]
 
-CANDIDATES = 40
-"""Default of pgvector's ``hnsw.ef_search``: the rows that an HNSW index finds."""
+DEFAULT_CANDIDATES = 40
+"""Default of pgvector's ``hnsw.ef_search``: the number of rows that a search of an HNSW index can return."""
 
-MOST_CANDIDATES = 1000
-"""Largest valid ``hnsw.ef_search``."""
+MAX_CANDIDATES = 1000
+"""Maximum of ``hnsw.ef_search``."""
 
 
 class _Build:
-    """Build the retriever of a table; settings: the table's, the dsn, and those of ``dense`` for a query."""
+    """The factory of the retriever; its settings name the database, the table and the model of the query vectors."""
 
     needs_corpus = False
 
@@ -68,18 +68,18 @@ build = _Build()
 class PgVector:
     """A `Retriever` over a table with pgvector; it only reads the table.
 
-    A score is the cosine, the inner product or the negative distance. A connection lost between two queries is opened
-    again, once. Rows without a vector are never found.
+    A score is the cosine, the inner product or the negative distance. If the connection is lost between two queries, a
+    new one is opened. Rows without a vector are never returned.
 
     Args:
         dsn: the connection string; libpq's variables, such as PGHOST and PGPASSWORD, supply the rest.
         table: the table of the passages.
-        load: returns the encoder of queries, the same model as for the table.
+        load: returns the encoder of queries, with the model that embedded the table.
         prefix: text before a query.
         normalize: whether the vector of a query is scaled to length 1.
 
     Attributes:
-        facts: the table, its distance, dimension and size.
+        facts: the name of the table, its distance, dimension and size.
 
     Raises:
         SettingError: the database, table or a column is missing, the table is empty, or its vectors have another
@@ -112,7 +112,7 @@ class PgVector:
         }
 
     def search(self, query: str, k: int) -> Ranking:
-        """Return the ``k`` nearest passages.
+        """Return the ``k`` nearest passages, best first.
 
         Raises:
             SettingError: ``k`` is not positive.
@@ -138,7 +138,7 @@ class PgVector:
         )
 
     def _rows(self, vector: Matrix, k: int) -> list[Any]:
-        """Return the rows; open a new connection if the old one is lost."""
+        """Return the nearest rows; open a new connection if the old one is lost."""
         import psycopg
 
         try:
@@ -153,16 +153,16 @@ class PgVector:
         except SettingError as error:
             raise CaseError("connection", str(error)) from None
         except psycopg.Error as error:
-            problem = f"the table {short_repr(self._table.name)} cannot be searched: {line_of(error)}"
+            problem = f"the table {short_repr(self._table.name)} cannot be searched: {one_line_message(error)}"
             raise CaseError("system_error", problem) from None
 
     def _query(self, vector: Matrix, k: int) -> list[Any]:
         with self._connection.transaction():
-            if k > CANDIDATES:
-                most = str(min(k, MOST_CANDIDATES))
-                self._connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", [most])
+            if k > DEFAULT_CANDIDATES:
+                candidates = str(min(k, MAX_CANDIDATES))
+                self._connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", [candidates])
             values = {"vector": str(vector.tolist()), "k": k}
-            # a prepared statement may ignore the index
+            # not prepared, because a prepared statement may ignore the index
             return self._connection.execute(self._select, values, prepare=False).fetchall()
 
     def _connect(self) -> Connection[Any]:

@@ -1,4 +1,4 @@
-"""Connect to PostgreSQL, check a table with pgvector vectors, and build its query."""
+"""Connect to PostgreSQL, check a table with vectors, and build its query."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_rageval.retrieval.retriever_params import Params
 if TYPE_CHECKING:
     from psycopg import Connection, sql
 
-__all__ = ["DISTANCES", "Table", "connect", "describe_table", "dsn_of", "line_of", "statement_of", "table_of"]
+__all__ = ["DISTANCES", "Table", "connect", "describe_table", "dsn_of", "one_line_message", "statement_of", "table_of"]
 
 CONNECT_S = 5
 """Seconds to wait for a connection, unless the dsn has a ``connect_timeout``."""
@@ -24,7 +24,7 @@ DISTANCES: dict[str, tuple[str, Callable[[float], float]]] = {
     "l2": ("<->", lambda distance: 0.0 - distance),
     "inner_product": ("<#>", lambda distance: 0.0 - distance),  # pgvector's operator is the negative product
 }
-"""Name -> pgvector's operator, and the function from distance to score."""
+"""Name -> operator of pgvector, and the function that turns its distance into a score."""
 
 _VECTOR = re.compile(r"vector(\([0-9]+\))?")
 
@@ -34,12 +34,12 @@ class Table:
     """The table of the passages.
 
     Attributes:
-        name: the table or view; ``SCHEMA.NAME`` if it is not on the search path.
-        ids: the column of ids.
-        texts: the column of texts.
-        titles: the column of titles; "" for none.
-        embeddings: the column of vectors, with pgvector's type ``vector``.
-        distance: one of `DISTANCES`.
+        name: the name of the table or view, with its schema if that is not on the search path.
+        ids: the column with the ids.
+        texts: the column with the texts.
+        titles: the column with the titles; "" for none.
+        embeddings: the column with the vectors, of pgvector's type ``vector``.
+        distance: the distance between vectors, one of `DISTANCES`.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Table:
 
 
 def table_of(params: Params) -> Table:
-    """Return the table of the settings; raise `SettingError` if it is missing."""
+    """Return the table of the settings; raise `SettingError` if its name is missing."""
     table = Table(
         params.text("table", ""),
         params.text("id_column", "id"),
@@ -71,7 +71,7 @@ def table_of(params: Params) -> Table:
 
 
 def dsn_of(params: Params, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the connection string of ``dsn`` or of the variable ``dsn_env``; "" leaves everything to libpq."""
+    """Return the connection string of the settings ``dsn`` or ``dsn_env``; with "", libpq reads its own variables."""
     dsn, variable = params.text("dsn", ""), params.text("dsn_env", "")
     if dsn and variable:
         raise SettingError("rag_retriever_params gives both dsn and dsn_env; give one of them")
@@ -82,7 +82,7 @@ def dsn_of(params: Params, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def connect(dsn: str) -> Connection[Any]:
-    """Open a connection, or raise a `SettingError` with the reason; it never shows the password."""
+    """Open a connection; raise `SettingError` with the reason, but never with the password, if that fails."""
     import psycopg
 
     try:
@@ -94,7 +94,7 @@ def connect(dsn: str) -> Connection[Any]:
         return psycopg.connect(**{**options, "client_encoding": "utf-8"}, autocommit=True)
     except psycopg.Error as error:
         check = "check dsn or dsn_env in rag_retriever_params, or libpq's PG variables"
-        raise SettingError(f"pgvector cannot connect to the database: {line_of(error)}; {check}") from None
+        raise SettingError(f"pgvector cannot connect to the database: {one_line_message(error)}; {check}") from None
 
 
 def describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]:
@@ -108,7 +108,7 @@ def describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]
     try:
         return _describe_table(connection, table)
     except psycopg.Error as error:
-        raise SettingError(f"the table {short_repr(table.name)} cannot be read: {line_of(error)}") from None
+        raise SettingError(f"the table {short_repr(table.name)} cannot be read: {one_line_message(error)}") from None
 
 
 def _describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]:
@@ -131,8 +131,8 @@ def _describe_table(connection: Connection[Any], table: Table) -> tuple[int, int
             f"the column {short_repr(table.embeddings)} of {name} has the type {types[table.embeddings]}, not vector"
         )
         raise SettingError(f"{problem}; set embedding_column")
-    one = sql.SQL("SELECT vector_dims({0}) FROM {1} WHERE {0} IS NOT NULL LIMIT 1")
-    row = connection.execute(one.format(sql.Identifier(table.embeddings), identifier)).fetchone()
+    dimension_query = sql.SQL("SELECT vector_dims({0}) FROM {1} WHERE {0} IS NOT NULL LIMIT 1")
+    row = connection.execute(dimension_query.format(sql.Identifier(table.embeddings), identifier)).fetchone()
     if row is None:
         raise SettingError(f"the table {name} has no row with a vector; fill it first")
     return int(row[0]), int(columns[0][2])
@@ -155,6 +155,6 @@ def statement_of(table: Table) -> sql.Composed:
     )
 
 
-def line_of(error: Exception) -> str:
-    """Return the message of PostgreSQL in one line; libpq never includes the password."""
+def one_line_message(error: Exception) -> str:
+    """Return PostgreSQL's message in one line; libpq never includes the password."""
     return ascii_safe(" ".join(str(error).split())) or type(error).__name__

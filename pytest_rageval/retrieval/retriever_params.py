@@ -12,33 +12,33 @@ from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 __all__ = ["WHERE", "Params"]
 
 WHERE = "rag_retriever_params"
-"""The setting that they come from, for messages."""
+"""The option with the settings of a retriever, for messages."""
 
 
 class Params:
-    """Read settings one by one, each with its default; an invalid value raises a `SettingError` with the valid ones.
+    """Read settings one by one, each with a default; an invalid value raises a `SettingError` with advice.
 
-    Call `finish` last: it refuses unknown names.
+    Call `finish` at the end, which raises an error for unknown settings.
     """
 
     def __init__(self, settings: Mapping[str, object]) -> None:
         self._settings = settings
         self._names: list[str] = []
 
-    def number(self, name: str, default: float, least: float = 0.0, most: float = math.inf) -> float:
-        """Return a number in ``least..most``."""
+    def number(self, name: str, default: float, minimum: float = 0.0, maximum: float = math.inf) -> float:
+        """Return a number in ``minimum..maximum``."""
         value = self._value(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            raise _wrong(name, value, "a number " + _range(least, most))
+        if isinstance(value, bool) or not isinstance(value, int | float) or not minimum <= value <= maximum:
+            raise _wrong(name, value, "a number " + _range(minimum, maximum))
         if not math.isfinite(value):
             raise _wrong(name, value, "a finite number")
         return float(value)
 
-    def whole(self, name: str, default: int, least: int = 1, most: float = math.inf) -> int:
-        """Return a whole number in ``least..most``."""
+    def whole(self, name: str, default: int, minimum: int = 1, maximum: float = math.inf) -> int:
+        """Return a whole number in ``minimum..maximum``."""
         value = self._value(name, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise _wrong(name, value, "a whole number " + _range(least, most))
+        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+            raise _wrong(name, value, "a whole number " + _range(minimum, maximum))
         return value
 
     def flag(self, name: str, default: bool) -> bool:
@@ -63,7 +63,7 @@ class Params:
         return value
 
     def names(self, name: str, default: Sequence[str]) -> tuple[str, ...]:
-        """Return a list of texts: at least one, without duplicates."""
+        """Return a list of one or more texts without duplicates."""
         value = self._value(name, list(default))
         if not isinstance(value, list) or not value or not all(isinstance(each, str) for each in value):
             raise _wrong(name, value, f"a list like {json.dumps(list(default))}")
@@ -72,10 +72,10 @@ class Params:
         return tuple(value)
 
     def clauses(self, name: str) -> Mapping[str, Any] | list[Any] | None:
-        """Return a JSON object, or a list of them; None without the setting."""
+        """Return a JSON object or a list of JSON objects, such as filters; None if the setting is missing."""
         value = self._value(name, None)
-        listed = value if isinstance(value, list) else [value]
-        if value is not None and not (listed and all(isinstance(each, dict) for each in listed)):
+        clauses = value if isinstance(value, list) else [value]
+        if value is not None and not (clauses and all(isinstance(each, dict) for each in clauses)):
             raise _wrong(name, value, 'a JSON object like {"term": {"lang": "en"}}, or a list of them')
         return cast("Mapping[str, Any] | list[Any] | None", value)
 
@@ -92,8 +92,8 @@ class Params:
         return self._settings.get(name, default)
 
 
-def _range(least: float, most: float) -> str:
-    return f"of {least:g} or more" if most == math.inf else f"from {least:g} to {most:g}"
+def _range(minimum: float, maximum: float) -> str:
+    return f"of {minimum:g} or more" if maximum == math.inf else f"from {minimum:g} to {maximum:g}"
 
 
 def _wrong(name: str, value: object, advice: str) -> SettingError:

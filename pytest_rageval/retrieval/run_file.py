@@ -10,20 +10,20 @@ from typing import ClassVar
 from pytest_rageval.datasets.runs import load_run
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import CaseError, DataError, SettingError, short_repr
-from pytest_rageval.metrics.rankings.retrieved import by_rank
+from pytest_rageval.metrics.rankings.ranked_passages import by_rank
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
 from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverFactory, RetrieverParts
 
 __all__ = ["RunFile", "family"]
 
 
 def family(name: str, head: str, get: Callable[[str], RetrieverFactory]) -> RetrieverFactory:
-    """Return the factory of ``run:FILE``; raise `SettingError` if the file is missing from the name."""
+    """Return the factory of ``run:FILE``; raise `SettingError` if the name lacks the file."""
     file = name.removeprefix(head)[1:].strip()
     if not file:
         raise SettingError(
@@ -43,16 +43,16 @@ class _Factory:
 
 
 class RunFile:
-    """A `Retriever` that returns the recorded ranking of each case (see `load_run`).
+    """A `Retriever` that returns the ranking of each case from a file (see `load_run`).
 
-    A case is looked up by its id, then by its question. Passages have the order of trec_eval: by score, ties by id.
+    It looks up a case by its id, then by its question. Passages are in trec_eval's order: by score, then by id.
 
     Args:
-        path: the file.
-        passages: texts and titles for passages that the file has without text; may be empty.
+        path: the file with the rankings.
+        passages: passages with the texts and titles that the file lacks; may be empty.
 
     Raises:
-        DataError: the file is not a run, or a passage has no text there and is not in ``passages``.
+        DataError: the file is not a run, or a passage has no text in the file and is not in ``passages``.
     """
 
     in_place = True
@@ -75,7 +75,7 @@ class RunFile:
 
         Raises:
             SettingError: ``k`` is not positive.
-            CaseError: the file has no ranking of the case ("not_in_run"), or the query is blank ("empty_query").
+            CaseError: the file has no ranking for the case ("not_in_run"), or the query is blank ("empty_query").
         """
         check_query(query, k)
         ids = CASE_IDS.get()
@@ -91,6 +91,7 @@ class RunFile:
         return Ranking(tuple(self._with_text(item) for item in by_rank(ranking)[:k]))
 
     def _with_text(self, item: ScoredPassage) -> ScoredPassage:
+        """Return a passage with text, title, page and span from the corpus if the file has no text."""
         passage = None if item.text else self._corpus.get(item.doc_id)
         if passage is None:
             return item
@@ -98,7 +99,7 @@ class RunFile:
         return replace(item, text=passage.text, title=title, page=page, span=passage.span)
 
     def _check(self) -> None:
-        """Raise a `DataError` for a passage without text in the file and in the corpus."""
+        """Raise a `DataError` for a passage that has no text in the file and is not in the corpus."""
         for (kind, name), ranking in self._run.items():
             for item in ranking:
                 if not item.text and item.doc_id not in self._corpus:

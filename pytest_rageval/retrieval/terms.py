@@ -1,4 +1,4 @@
-"""Cut a text into the terms that BM25 counts."""
+"""Cut a text into terms for BM25: case-folded words, stemmed or not."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ __all__ = ["STEMMERS", "Terms", "terms_by", "versions"]
 STEMMERS = ("none", "english")
 
 Terms = Callable[[str], list[str]]
+"""Cuts a text into terms."""
 
 
 def terms_by(stemmer: str) -> Terms:
@@ -23,16 +24,16 @@ def terms_by(stemmer: str) -> Terms:
         MissingDependencyError: PyStemmer (Snowball's stemmers) is not installed.
     """
     if stemmer == "none":
-        return _case_folded
+        return _case_folded_words
     try:
         import Stemmer  # noqa: F401
     except ImportError:
         raise MissingDependencyError(f"stemmer = {stemmer}", "stemming") from None
-    return _Stemmed(stemmer)
+    return _StemmedTerms(stemmer)
 
 
 def versions(stemmer: str) -> dict[str, str]:
-    """Return the versions of everything that affects the terms of a text."""
+    """Return name -> version of everything that affects the terms of a text."""
     from importlib.metadata import version
 
     libraries = ["rjieba"] if stemmer == "none" else ["rjieba", "PyStemmer"]
@@ -43,8 +44,8 @@ def versions(stemmer: str) -> dict[str, str]:
     }
 
 
-class _Stemmed:
-    """Stemmed words; each thread has its own stemmer because PyStemmer is not thread-safe."""
+class _StemmedTerms:
+    """Cut a text into stemmed words; each thread has its own stemmer, because PyStemmer is not thread-safe."""
 
     def __init__(self, stemmer: str) -> None:
         self._stemmer = stemmer
@@ -55,11 +56,11 @@ class _Stemmed:
             import Stemmer
 
             self._local.stemmer = Stemmer.Stemmer(self._stemmer)
-        stems: list[str] = self._local.stemmer.stemWords(_case_folded(text))
+        stems: list[str] = self._local.stemmer.stemWords(_case_folded_words(text))
         return stems
 
 
-def _case_folded(text: str) -> list[str]:
+def _case_folded_words(text: str) -> list[str]:
     if text.isascii():
         return words(text.lower())
     return [word.casefold() for word in words(text)]

@@ -51,12 +51,12 @@ class VectorIndex(Protocol):
         ...
 
     @property
-    def built_with(self) -> dict[str, object]:
+    def build_settings(self) -> dict[str, object]:
         """The settings that affect the build."""
         ...
 
     @property
-    def searched_with(self) -> dict[str, object]:
+    def search_settings(self) -> dict[str, object]:
         """The settings that affect only the search."""
         ...
 

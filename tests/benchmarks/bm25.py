@@ -32,8 +32,8 @@ from measuring import table
 
 from pytest_rageval.model.case import Passage
 from pytest_rageval.retrieval.bm25 import build
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.index_store import IndexStore
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 from pytest_rageval.text.words import words
 
 VOCABULARY, K, FEW = 200_000, 10, 10

@@ -13,7 +13,7 @@ from support.projects.rag_project import Project
 
 from pytest_rageval.metrics.answers.squad import EXACT_MATCH
 from pytest_rageval.metrics.diagnosis.diagnose import diagnose
-from pytest_rageval.metrics.diagnosis.published import published_type, type_of_reval
+from pytest_rageval.metrics.diagnosis.reval_type import published_type, type_of_reval
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.outcome import Diagnosis

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rageval.datasets.qrels import read_qrels
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.metrics.rankings.retrieved import by_rank
+from pytest_rageval.metrics.rankings.ranked_passages import by_rank
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.ranking import Ranking, ScoredPassage

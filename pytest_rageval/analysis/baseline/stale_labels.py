@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_rageval.analysis.clusters import by_case
-from pytest_rageval.metrics.rankings.retrieved import STALE_LABELS
+from pytest_rageval.metrics.rankings.ranked_passages import STALE_LABELS
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["has_stale_score", "stale_text"]

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.metrics.shared.alias_spans import alias_spans
 from pytest_rageval.metrics.shared.matching import contains
-from pytest_rageval.metrics.shared.places import places
 from pytest_rageval.model.case import Gold
 from pytest_rageval.model.ranking import page_of
 
@@ -36,7 +36,7 @@ class GoldMarks:
         Answers are found as `accuracy` finds them; one that folds to nothing is never found.
         """
         at, parts = 0, []
-        for start, end in places(text, [alias for slot in self.answers for alias in slot]):
+        for start, end in alias_spans(text, [alias for slot in self.answers for alias in slot]):
             parts += [_escaped(text[at:start]), self._marked(_escaped(text[start:end]))]
             at = end
         yield from "".join([*parts, _escaped(text[at:])]).split("\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_rageval.generation.abilities.making import Abilities, AbilityOptions
+    from pytest_rageval.generation.abilities.ability_records import Abilities, AbilityOptions
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -48,7 +48,7 @@ def add_to(subcommands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
-    from pytest_rageval.generation.abilities.making import AbilityOptions
+    from pytest_rageval.generation.abilities.ability_records import AbilityOptions
     from pytest_rageval.generation.abilities.stage import names_in
 
     settings = AbilityOptions(
@@ -81,7 +81,7 @@ def generate_abilities(
     """
     from pytest_rageval.commands.generation.formats import formats_of, load_corpus, load_dataset
     from pytest_rageval.errors import SettingError
-    from pytest_rageval.generation.abilities.making import make_abilities
+    from pytest_rageval.generation.abilities.ability_records import make_abilities
     from pytest_rageval.generation.abilities.records import record_of_generated
     from pytest_rageval.generation.abilities.search import search_over
 

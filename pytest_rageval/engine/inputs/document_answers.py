@@ -11,7 +11,7 @@ from pytest_rageval.engine.planned_calls import PlannedCall, PlannedTask
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.metrics.rankings.downstream import downstream_of
-from pytest_rageval.metrics.rankings.retrieved import NO_TEXTS, by_rank, supplied_of
+from pytest_rageval.metrics.rankings.ranked_passages import NO_TEXTS, by_rank, passage_with_text
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric
@@ -120,7 +120,7 @@ def _single_document_cases(case: Case, ranking: Ranking) -> dict[str, Case] | No
         ranked = by_rank(ranking)
     except CaseError as error:
         raise CaseError(error.kind, f"case {case.id!r}: {error}") from error
-    passages = [supplied_of(item, case.instance) for item in ranked]
+    passages = [passage_with_text(item, case.instance) for item in ranked]
     cases = {passage.id: replace(case, supplied=(passage,)) for passage in passages if passage is not None}
     return cases if len(cases) == len(passages) else None
 

@@ -1,1 +1,1 @@
-"""Passage pools for RGB's four abilities from any dataset and corpus, decided by rule."""
+"""Records for RGB's four abilities, made by rules from any dataset and corpus."""

@@ -32,7 +32,7 @@ class Answer(Protocol[Value]):
         ...
 
     def fakes(self, value: Value) -> tuple[str, ...]:
-        """Return the aliases with ``value`` instead of the gold value, except those whose form cannot hold it."""
+        """Return the aliases with ``value`` instead of the gold value; drop aliases whose form cannot state it."""
         ...
 
     def edits(self, text: str, value: Value) -> tuple[Edit, ...] | Drop:

@@ -10,8 +10,8 @@ from typing import Any
 from pytest_rageval.generation.abilities.answer import Answer
 from pytest_rageval.generation.abilities.answer_reading import read_answer
 from pytest_rageval.generation.abilities.edit import Drop
-from pytest_rageval.metrics.shared.affirming import affirms
 from pytest_rageval.metrics.shared.matching import contains
+from pytest_rageval.metrics.shared.yes_no import yes_or_no
 from pytest_rageval.model.case import Gold, Instance, Passage
 from pytest_rageval.model.ranking import page_of
 
@@ -82,7 +82,7 @@ def holds_slot(gold: Gold, passage: Passage) -> bool:
 
 def is_matchable(gold: Gold) -> bool:
     """Return whether the gold can be matched in a text; yes and no cannot, because they occur in any text."""
-    return bool(gold) and all(affirms(alias) is None for slot in gold for alias in slot)
+    return bool(gold) and all(yes_or_no(alias) is None for slot in gold for alias in slot)
 
 
 def _with_group(gold: Gold, passage: Passage) -> Passage:

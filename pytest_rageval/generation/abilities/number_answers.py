@@ -183,7 +183,7 @@ def _has(text: str, quantity: Quantity) -> bool:
         if one.unit in (DATE, TIME, UNKNOWN) or not _may_be_equal(quantity, one):
             continue
         kind = relation(quantity, one)
-        if kind == "same" or (kind == "near" and one.unit == quantity.unit != ""):
+        if kind == "same" or (kind == "undecided" and one.unit == quantity.unit != ""):
             return True
     return False
 

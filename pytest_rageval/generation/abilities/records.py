@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_rageval.generation.abilities.making import Abilities
+from pytest_rageval.generation.abilities.ability_records import Abilities
 from pytest_rageval.model.case import Gold, Instance, Passage
 from pytest_rageval.model.evidence import EvidenceUnit
 

@@ -12,7 +12,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, RagEvalError
-from pytest_rageval.generation.abilities.making import Abilities, AbilityOptions, make_abilities
+from pytest_rageval.generation.abilities.ability_records import Abilities, AbilityOptions, make_abilities
 from pytest_rageval.generation.abilities.records import record_of_generated
 from pytest_rageval.generation.abilities.search import RETRIEVERS, Search, search_over
 from pytest_rageval.generation.material import Material

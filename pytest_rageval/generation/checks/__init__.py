@@ -1,4 +1,4 @@
-"""Checks of drafts that ask no model, in the order in which they run: the first that fails is the draft's reason."""
+"""Checks of drafts without a model: their names, functions and order."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ BUILTIN: dict[str, str] = {
     "too_long": "pytest_rageval.generation.checks.wording:too_long",
     "one_hop": "pytest_rageval.generation.checks.support:one_hop",
 }
-"""Reason -> ``"module:function"`` of a check of one draft: ``Draft -> str``, "" if it passes, else what was found.
+"""Reason -> ``"module:function"`` of a check; the first check that fails gives a draft its reason.
 
-``duplicate`` and ``near_duplicate`` compare drafts with each other: `stage.check_all` decides them last, over all that
-passed.
+A check takes a `Draft` and returns "" if the draft passes, else the problem. The reasons ``duplicate`` and
+``near_duplicate`` need several drafts: `stage.check_all` compares the drafts that passed all these checks.
 """

@@ -1,4 +1,4 @@
-"""Check that a draft is complete."""
+"""Check that a draft has all its fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["wrong_fields"]
 
 
 def wrong_fields(draft: Draft) -> str:
-    """Find a draft without a question, an answer or a source, or with a blank text among them."""
+    """Return which field of a draft is missing or blank: question, answer, source or task; "" if none is."""
     if not draft.question.strip():
         return "no question"
     if not draft.gold or not all(slot and all(alias.strip() for alias in slot) for slot in draft.gold):

@@ -6,8 +6,8 @@ import re
 
 from pytest_rageval.errors import short_repr
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.metrics.shared.affirming import affirms
 from pytest_rageval.metrics.shared.matching import fold, occurrences
+from pytest_rageval.metrics.shared.yes_no import yes_or_no
 from pytest_rageval.model.case import Gold
 from pytest_rageval.text.language import main_language
 
@@ -64,7 +64,7 @@ def yes_no(draft: Draft) -> str:
     """Report an extractive or multi-hop draft whose answer is only yes or no."""
     if draft.task not in SHORT_ANSWERS:
         return ""
-    answer = next((alias for slot in draft.gold for alias in slot if _only_affirms(alias)), None)
+    answer = next((alias for slot in draft.gold for alias in slot if _is_yes_or_no(alias)), None)
     return f"the answer is only {short_repr(answer)}" if answer is not None else ""
 
 
@@ -107,6 +107,6 @@ def too_long(draft: Draft) -> str:
     return f"{len(draft.question)} characters" if len(draft.question) > MAX_LENGTH else ""
 
 
-def _only_affirms(alias: str) -> bool:
+def _is_yes_or_no(alias: str) -> bool:
     """Return whether an answer is a yes or a no with few other words."""
-    return affirms(alias) is not None and len(alias.split()) <= 3 and len(alias) <= 20
+    return yes_or_no(alias) is not None and len(alias.split()) <= 3 and len(alias) <= 20

@@ -1,1 +1,1 @@
-"""What a system may have seen before: questions in prompts and in training data, answers in questions."""
+"""Find questions that a model may have seen in prompts or training data."""

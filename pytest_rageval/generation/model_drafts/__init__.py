@@ -1,1 +1,1 @@
-"""Drafts of a model: prompts, strict reading of replies, inspection and correction."""
+"""Ask models for drafts, parse their replies, and let models inspect and correct the drafts."""

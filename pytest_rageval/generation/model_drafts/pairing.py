@@ -69,7 +69,7 @@ class Pairing:
     def _index(self, topic: str) -> Retriever:
         if topic not in self._indexes:
             from pytest_rageval.retrieval.bm25 import build
-            from pytest_rageval.retrieval.build_context import RetrieverParts
+            from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 
             self._indexes[topic] = build(RetrieverParts(tuple(self._topics[topic])))
         return self._indexes[topic]

@@ -14,9 +14,9 @@ from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.access import ModelAccess, add_usage, run_all
 from pytest_rageval.generation.model_drafts.cells import cell_jobs, count_kept
 from pytest_rageval.generation.model_drafts.chunks import chunks_of
-from pytest_rageval.generation.model_drafts.drafting import JobResult, draft
 from pytest_rageval.generation.model_drafts.inspecting import inspect
 from pytest_rageval.generation.model_drafts.items import Item, checked_item
+from pytest_rageval.generation.model_drafts.job_results import JobResult, draft
 from pytest_rageval.generation.model_drafts.jobs import Job
 from pytest_rageval.generation.model_drafts.pairing import Pairing
 from pytest_rageval.generation.model_drafts.settings import ModelSettings, model_settings

@@ -1,1 +1,1 @@
-"""The files that `rageval generate` writes: drafts, datasets, the corpus, the manifest and the report."""
+"""Write the files of `rageval generate`: drafts, datasets, corpus, manifest, report."""

@@ -1,4 +1,4 @@
-"""Relations: small changes of a case with a known effect on its answer. Each has a module or shares one."""
+"""Relations: small changes of a case with a known effect on its answer."""
 
 from __future__ import annotations
 

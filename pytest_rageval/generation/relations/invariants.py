@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from pytest_rageval.metrics.shared.same_quantity import read
+from pytest_rageval.metrics.shared.same_quantity import read_quantities
 from pytest_rageval.text.quantities import Quantity, in_names
 from pytest_rageval.text.unicode import nfkc
 
@@ -53,7 +53,7 @@ def same_values(one: str, other: str) -> bool:
 
 def values_of(text: str) -> Counter[object]:
     """Return the values and units of the quantities in a text, independent of their notation."""
-    return Counter(map(_value, read(text)))
+    return Counter(map(_value, read_quantities(text)))
 
 
 def names_of(text: str) -> Counter[str]:

@@ -1,1 +1,1 @@
-"""Review by people: a sample of the drafts, their decisions, and what follows from these for the sets."""
+"""Review by people: a sample of drafts, the decisions, and their effect on the datasets."""

@@ -1,1 +1,1 @@
-"""Cases that a person saves: a record at the end of a JSON Lines file, and a testbed that reads it."""
+"""Save a case: append its record to a JSON Lines file, and write a testbed for it."""

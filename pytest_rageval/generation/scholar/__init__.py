@@ -1,1 +1,1 @@
-"""An invented world of scholars: persons and publications that nobody has to license, with coherent relations."""
+"""Generate a world of fictional scholars and publications, free of licences."""

@@ -1,1 +1,1 @@
-"""Tables: rows of files and databases as values for templates, and as passages."""
+"""Read tables from files and databases; their rows fill templates and become passages."""

@@ -7,7 +7,7 @@ from itertools import chain, count
 
 from pytest_rageval.errors import DataError, did_you_mean, short_repr
 from pytest_rageval.generation.plan import Plan
-from pytest_rageval.generation.tables.filling import columns_in, fill_columns
+from pytest_rageval.generation.tables.column_placeholders import columns_in, fill_columns
 from pytest_rageval.generation.tables.rows import RawRow, read_rows, select_rows
 from pytest_rageval.generation.tables.table import Row, Table, Value, is_missing, value_text
 from pytest_rageval.generation.tables.table_settings import TableSettings, table_settings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from pytest_rageval.errors import DataError, did_you_mean, short_repr
-from pytest_rageval.generation.tables.filling import PLACEHOLDER
+from pytest_rageval.generation.tables.column_placeholders import PLACEHOLDER
 from pytest_rageval.generation.tables.table import Row, Table, Value, is_missing, value_text
 from pytest_rageval.generation.tables.values import comparable, is_ordered
 from pytest_rageval.generation.templates.template import Template

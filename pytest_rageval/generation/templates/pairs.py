@@ -11,9 +11,9 @@ from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row, is_missing, value_text
 from pytest_rageval.generation.tables.values import comparable, is_ordered
 from pytest_rageval.generation.templates.answers import RowAnswer, alternatives_of, answers_of
-from pytest_rageval.generation.templates.making import make_draft
 from pytest_rageval.generation.templates.parsed_template import ParsedTemplate, Text
 from pytest_rageval.generation.templates.row_drafts import AMBIGUOUS
+from pytest_rageval.generation.templates.template_draft import make_draft
 from pytest_rageval.model.case import Gold
 
 __all__ = ["paired_drafts"]

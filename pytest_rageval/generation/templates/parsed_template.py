@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pytest_rageval.errors import did_you_mean, short_repr
 from pytest_rageval.generation.plan import INTEGRATION
-from pytest_rageval.generation.tables.filling import PLACEHOLDER
+from pytest_rageval.generation.tables.column_placeholders import PLACEHOLDER
 from pytest_rageval.generation.tables.table import Row, Table, value_text
 from pytest_rageval.generation.templates.condition import Condition, parse_condition
 from pytest_rageval.generation.templates.expression import Expression, PlaceholderValue, expressions_in

@@ -11,8 +11,8 @@ from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row
 from pytest_rageval.generation.templates.answers import RowAnswer, alternatives_of, answers_of, links_of
 from pytest_rageval.generation.templates.expression import PlaceholderValue
-from pytest_rageval.generation.templates.making import make_draft
 from pytest_rageval.generation.templates.parsed_template import ParsedTemplate, Text
+from pytest_rageval.generation.templates.template_draft import make_draft
 from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.model.case import Turn
 

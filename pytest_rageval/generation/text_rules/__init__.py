@@ -1,1 +1,1 @@
-"""Draft cases from documents by rule: blanks, calculations, contrasts, sections. No model, no network."""
+"""Draft cases from documents by rules: blanks, calculations, contrasts, sections."""

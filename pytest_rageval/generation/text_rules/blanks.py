@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.generation.text_rules.drafting import make_draft
 from pytest_rageval.generation.text_rules.question_patterns import question_of
+from pytest_rageval.generation.text_rules.rule_draft import make_draft
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.values import Value
 from pytest_rageval.metrics.shared.matching import occurrences

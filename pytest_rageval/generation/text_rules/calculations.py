@@ -12,7 +12,7 @@ from itertools import combinations
 from pytest_rageval.generation.checks.support import CALCULATION
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.text_rules.blanks import quoted
-from pytest_rageval.generation.text_rules.drafting import make_draft
+from pytest_rageval.generation.text_rules.rule_draft import make_draft
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.values import Value
 from pytest_rageval.text.words import words

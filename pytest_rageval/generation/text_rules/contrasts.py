@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.text_rules.blanks import is_askable, quoted
-from pytest_rageval.generation.text_rules.drafting import make_draft
+from pytest_rageval.generation.text_rules.rule_draft import make_draft
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.subjects import subject_of
 from pytest_rageval.generation.text_rules.values import Value

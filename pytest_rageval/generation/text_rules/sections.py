@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.generation.text_rules.drafting import GENERATOR
+from pytest_rageval.generation.text_rules.rule_draft import GENERATOR
 from pytest_rageval.model.case import Passage
 from pytest_rageval.text.headings import headings
 from pytest_rageval.text.language import main_language

@@ -1,1 +1,1 @@
-"""Topics: make a tree of them without a model, write it for people to edit, and give each chunk its topic."""
+"""Topics: build a topic tree without a model, write it as a file, assign chunks."""

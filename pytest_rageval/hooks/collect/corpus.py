@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.retrieval.build_context import Watch, digest_of, unwatched
+from pytest_rageval.retrieval.retriever_parts import Watch, digest_of, unwatched
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader

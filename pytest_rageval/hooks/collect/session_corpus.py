@@ -12,7 +12,7 @@ from pytest_rageval.hooks.collect.keys import CATALOG, CORPUS
 from pytest_rageval.hooks.config.invocation import ini_folder
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.progress_bar import in_terminal
-from pytest_rageval.retrieval.build_context import Watch
+from pytest_rageval.retrieval.retriever_parts import Watch
 from pytest_rageval.text.dictionary import use_dictionaries
 
 __all__ = ["corpus_of"]

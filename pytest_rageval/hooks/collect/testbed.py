@@ -134,7 +134,7 @@ class Testbed:
         """
         if not self.settings.relations:
             return [(name, (("", case),)) for name, case in cases]
-        from pytest_rageval.generation.relations.expanding import expand_by_relations
+        from pytest_rageval.generation.relations.case_variants import expand_by_relations
 
         expanded = expand_by_relations(self.settings, cases, instances, self.seed)
         self.facets.update((RELATION, VARIANT))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.clients import Client, Embedder
     from pytest_rageval.llm.client.rate_limiter import Limiter
     from pytest_rageval.llm.recordings.cassettes import Cassettes
-    from pytest_rageval.retrieval.build_context import Network, SearchClient
     from pytest_rageval.retrieval.local_embedder import LocalEmbedder
+    from pytest_rageval.retrieval.retriever_parts import Network, SearchClient
     from pytest_rageval.systems.prompting import Prompts
 
 __all__ = ["ASYNC_DEFAULT", "KINDS", "Models"]
@@ -99,7 +99,7 @@ class Models:
     @cached_property
     def network(self) -> Network:
         """The limit, recordings and event loop that retrievers over the network share with the models."""
-        from pytest_rageval.retrieval.build_context import Network
+        from pytest_rageval.retrieval.retriever_parts import Network
 
         return Network(self._options.concurrency or ASYNC_DEFAULT, self.cassettes, self._on_loop, self._searches.append)
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from pytest_rageval.hooks.config.process import is_worker
-from pytest_rageval.retrieval.build_context import Watch, unwatched
+from pytest_rageval.retrieval.retriever_parts import Watch, unwatched
 
 __all__ = ["Progress", "in_terminal", "on_stderr", "watched_terminal"]
 
@@ -38,13 +38,13 @@ class Progress:
     def __init__(self, show: Callable[[str], object]) -> None:
         self._show = show
 
-    def __call__(self, items: Iterable[T], doing: str, /) -> Iterator[T]:
+    def __call__(self, items: Iterable[T], task: str, /) -> Iterator[T]:
         due, is_visible = time.monotonic() + DELAY_S, False
         try:
             for count, item in enumerate(items):
                 if count % STRIDE == 0 and time.monotonic() >= due:
                     due, is_visible = time.monotonic() + INTERVAL_S, True
-                    self._show(f"rag: {doing} ... {count:,} passages")
+                    self._show(f"rag: {task} ... {count:,} passages")
                 yield item
         finally:
             if is_visible:

@@ -14,8 +14,8 @@ from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval import RetrieverFactory
 from pytest_rageval.retrieval.adapt_retriever import adapted
-from pytest_rageval.retrieval.build_context import UNSHARED, Network, RetrieverParts, Watch
 from pytest_rageval.retrieval.index_store import IndexStore
+from pytest_rageval.retrieval.retriever_parts import UNSHARED, Network, RetrieverParts, Watch
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected

@@ -15,9 +15,10 @@ NO_GOLD = Score.not_applicable("no_gold")
 def accuracy(sample: Sample) -> Score:
     """Score whether the answer contains every gold slot.
 
-    Formula: 1 if the answer meets an alias of each slot (see `right_answer.answer_hits`), else 0. It meets an alias if
-    it contains it, or has its numbers and the rule of ``numerical_accuracy`` is sure. A right answer with a rejection
-    still scores 1 (RGB's published override is in ``rgb_all_rate_compat``).
+    Formula: 1 if the answer meets an alias of each slot (see `right_answer.answer_hits`), else 0. An answer meets
+    an alias if it contains the alias, or if the rule of ``numerical_accuracy`` decides that it states the numbers of
+    the alias. A right answer with a rejection still scores 1 (in RGB's code a rejection overrides it:
+    ``rgb_all_rate_compat``).
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: RGB (Chen et al., AAAI 2024), accuracy, with Unicode folding added, and numbers compared as numbers.
     """

@@ -1,4 +1,4 @@
-"""Counterfactual robustness: detect, correct or repeat the errors of the documents."""
+"""Counterfactual robustness: detect, correct or repeat the false claims of passages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def error_correction_rate(sample: Sample) -> Score:
     """Score whether an answer that flags an error also gives the right answer.
 
     Formula: 1 if the answer contains every gold slot and does not reject, else 0. Only for answers that flag an error;
-    not applicable to the others, which makes the mean "corrected / detected", and not applicable if no passage is false
+    not applicable to the others, so the mean is "corrected / detected", and not applicable if no passage is false
     (`nothing_false`).
     Range: 0 or 1, higher is better. Empty input: not applicable for an empty answer (it flags nothing) or no gold.
     Source: RGB (Chen et al., AAAI 2024), error correction rate (CR); its code lets a rejection count as corrected.
@@ -82,18 +82,20 @@ def fake_answer_rate(sample: Sample) -> Score:
 def nothing_false(case: Case) -> bool:
     """Return whether every supplied passage is known to be true: each has a role, and none is counterfactual.
 
-    A passage without a role may be false, and so may a retrieved one: such cases are scored. A case with an empty list
-    of passages has no false one.
+    A passage without a role may be false, and so may a retrieved passage, so such cases are scored. A case with an
+    empty list of passages has no false passage.
     """
     return case.supplied is not None and all(p.role not in ("", "counterfactual") for p in case.supplied)
 
 
 def _implies(fake: Gold, gold: Gold) -> bool:
     """Return whether every text with the fake answer also contains the gold answer."""
-    return all(any(all(_says(alias, slot) for alias in lies) for lies in fake) for slot in gold)
+    return all(
+        any(all(_contains_slot(alias, gold_slot) for alias in fake_slot) for fake_slot in fake) for gold_slot in gold
+    )
 
 
-def _says(text: str, slot: tuple[str, ...]) -> bool:
+def _contains_slot(text: str, slot: tuple[str, ...]) -> bool:
     """Return whether ``text`` contains an alias of the slot."""
     return any(contains(text, alias) for alias in slot)
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from pytest_rageval.metrics.answers.squad import f1, is_chinese, nearest, normalize
+from pytest_rageval.metrics.answers.squad import best_score, f1, is_chinese, normalize
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
 
 __all__ = ["HOTPOT_F1", "KILT_ACCURACY", "hotpot_f1", "kilt_accuracy"]
 
-_VERDICTS = frozenset({"yes", "no", "noanswer"})
+_LABELS = frozenset({"yes", "no", "noanswer"})
+"""Normalised answers that are right or wrong as a whole."""
 
 
 def kilt_accuracy(sample: Sample) -> Score:
-    """Score whether the answer equals a reference, letter by letter.
+    """Score whether the answer equals a reference, character by character.
 
     Formula: 1 if the answer equals a reference, ignoring white space around both, else 0; references as in
     `squad.exact_match`.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: KILT (Petroni et al., NAACL 2021), accuracy.
     """
-    return nearest(sample, lambda answer, reference: float(answer.strip() == reference.strip() != ""))
+    return best_score(sample, lambda answer, reference: float(answer.strip() == reference.strip() != ""))
 
 
 def hotpot_f1(sample: Sample) -> Score:
@@ -34,12 +35,12 @@ def hotpot_f1(sample: Sample) -> Score:
     it.
     """
     chinese = is_chinese(sample)
-    return nearest(sample, lambda answer, reference: _hotpot_f1(answer, reference, chinese))
+    return best_score(sample, lambda answer, reference: _hotpot_f1(answer, reference, chinese))
 
 
 def _hotpot_f1(answer: str, reference: str, chinese: bool) -> float:
-    ours, theirs = normalize(answer), normalize(reference)
-    if not ours or (ours != theirs and _VERDICTS & {ours, theirs}):
+    one, other = normalize(answer), normalize(reference)
+    if not one or (one != other and _LABELS & {one, other}):
         return 0.0
     return f1(answer, reference, chinese)
 

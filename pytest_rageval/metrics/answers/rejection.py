@@ -1,4 +1,4 @@
-"""Negative rejection: the system declines if the evidence is missing, and only then."""
+"""Negative rejection: the system declines to answer if, and only if, evidence is missing."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ def rejection_rate(sample: Sample) -> Score:
     """Score whether the answer declines to answer.
 
     Formula: 1 if ``answer.abstained`` is true or, if that is None, if the answer is a plain refusal in English or
-    Chinese, else 0. A plain refusal says that it cannot answer or that the documents do not say, and gives no answer
-    (see `text.refusals.refuses`). Markers that the session sets for a language replace this rule for that language.
+    Chinese, else 0. A plain refusal says that it cannot answer or that the documents lack the answer, and gives no
+    answer (see `text.refusals.refuses`). Markers that the session sets for a language replace this rule for that
+    language.
     Range: 0 or 1, higher is better (the metric is meant for cases without evidence). Empty input: an empty answer is
     not a rejection.
-    Source: RGB (Chen et al., AAAI 2024), rejection rate, without counting correct answers. RGB's code only looks for
-    its own sentence: see `rejection_rate_rgb_compat`.
+    Source: RGB (Chen et al., AAAI 2024), rejection rate, without counting correct answers. RGB's code looks only
+    for the sentence that its prompt asks for: see `rejection_rate_rgb_compat`.
     """
     return Score(float(rejects(sample.answer, sample.markers)))
 
@@ -40,7 +41,7 @@ def over_rejection_rate(sample: Sample) -> Score:
 
     Formula: `rejection_rate` on the cases with supplied evidence; not applicable to the others.
     Range: 0 or 1, lower is better. Empty input: an empty answer is not a rejection.
-    Source: ours; the complement that RGB leaves out: without it a system that always rejects looks perfect.
+    Source: ours, as the counterpart of RGB's rejection rate, for which a system that always rejects looks perfect.
     """
     evidence = sample.case.evidence
     if evidence is None:
@@ -49,7 +50,7 @@ def over_rejection_rate(sample: Sample) -> Score:
 
 
 def correct_without_evidence(sample: Sample) -> Score:
-    """Score whether a right answer was given although no evidence was supplied.
+    """Score whether the answer is right although no evidence was supplied.
 
     Formula: 1 if the answer contains every gold slot and does not reject, else 0; only for cases known to lack
     evidence, not applicable to the others. A high value means "answered from memory", which is worse for a grounded

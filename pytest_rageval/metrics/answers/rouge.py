@@ -1,4 +1,4 @@
-"""ROUGE with the values of rouge-chinese, over jieba's tokens for Chinese."""
+"""ROUGE with the values of rouge-chinese, on jieba's tokens for Chinese."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import chain
 from typing import Any
 
-from pytest_rageval.metrics.answers.squad import is_chinese, nearest
+from pytest_rageval.metrics.answers.squad import best_score, is_chinese
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
@@ -18,7 +18,7 @@ from pytest_rageval.text.words import cached_per_text, tokens
 __all__ = ["ROUGE_1", "ROUGE_2", "ROUGE_L", "rouge_1", "rouge_2", "rouge_l"]
 
 EPSILON = 1e-8
-"""Added to a denominator as in rouge-chinese; a perfect match is therefore 0.999999995."""
+"""Added to the denominator, as rouge-chinese does; a perfect match is therefore 0.999999995."""
 
 
 def rouge_1(sample: Sample) -> Score:
@@ -31,7 +31,7 @@ def rouge_1(sample: Sample) -> Score:
     Range: 0..1, higher is better. Empty input: an answer or a reference without tokens 0; no gold is not applicable.
     Source: Lin, 2004; the values of rouge-chinese 1.0.3, used by OmniEval (Wang et al., 2024).
     """
-    return _nearest(sample, lambda answer, reference: _overlap(answer, reference, 1))
+    return _best_score(sample, lambda answer, reference: _ngram_score(answer, reference, 1))
 
 
 def rouge_2(sample: Sample) -> Score:
@@ -42,7 +42,7 @@ def rouge_2(sample: Sample) -> Score:
     applicable.
     Source: as `rouge_1`.
     """
-    return _nearest(sample, lambda answer, reference: _overlap(answer, reference, 2))
+    return _best_score(sample, lambda answer, reference: _ngram_score(answer, reference, 2))
 
 
 def rouge_l(sample: Sample) -> Score:
@@ -53,47 +53,49 @@ def rouge_l(sample: Sample) -> Score:
     Range: 0..1, higher is better. Empty input: an answer or a reference without tokens 0; no gold is not applicable.
     Source: as `rouge_1`.
     """
-    return _nearest(sample, _longest)
+    return _best_score(sample, _lcs_score)
 
 
-def _nearest(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], float]) -> Score:
-    of_record = is_chinese(sample)
+def _best_score(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], float]) -> Score:
+    chinese_sample = is_chinese(sample)
 
-    def value(answer: str, reference: str) -> float:
-        chinese = of_record or has_chinese(reference)
-        ours, theirs = _tokens_of(answer, chinese), _tokens_of(reference, chinese)
-        return score(ours, theirs) if ours and theirs else 0.0
+    def reference_score(answer: str, reference: str) -> float:
+        chinese = chinese_sample or has_chinese(reference)
+        answer_tokens, reference_tokens = _tokens_of(answer, chinese), _tokens_of(reference, chinese)
+        return score(answer_tokens, reference_tokens) if answer_tokens and reference_tokens else 0.0
 
-    return nearest(sample, value)
+    return best_score(sample, reference_score)
 
 
 @cached_per_text
 def _tokens_of(text: str, chinese: bool) -> tuple[str, ...]:
-    """Return the tokens of all sentences in order; a sentence of white space is an empty token.
+    """Return the tokens of all sentences in order; a sentence of white space gives one empty token.
 
-    The sentences are those of rouge-chinese after jieba's tokens are joined with spaces.
+    For Chinese, jieba's tokens are joined with spaces before rouge-chinese splits the sentences.
     """
     sentences = _splitter().cut_sent(" ".join(tokens(text)) if chinese else text)
     return tuple(chain.from_iterable(sentence.split() or ("",) for sentence in sentences if sentence))
 
 
-def _overlap(answer: Sequence[str], reference: Sequence[str], n: int) -> float:
-    ours, theirs = _ngrams(answer, n), _ngrams(reference, n)
-    return _f(len(ours & theirs), len(ours), len(theirs))
+def _ngram_score(answer: Sequence[str], reference: Sequence[str], n: int) -> float:
+    answer_ngrams, reference_ngrams = _ngrams(answer, n), _ngrams(reference, n)
+    return _f1(len(answer_ngrams & reference_ngrams), len(answer_ngrams), len(reference_ngrams))
 
 
 def _ngrams(words: Sequence[str], n: int) -> set[Any]:
     return set(words) if n == 1 else set(zip(*(words[at:] for at in range(n)), strict=False))
 
 
-def _longest(answer: Sequence[str], reference: Sequence[str]) -> float:
+def _lcs_score(answer: Sequence[str], reference: Sequence[str]) -> float:
     from rapidfuzz.distance.LCSseq import similarity
 
-    return _f(similarity(reference, answer), len(answer), len(reference))
+    return _f1(similarity(reference, answer), len(answer), len(reference))
 
 
-def _f(shared: int, ours: int, theirs: int) -> float:
-    precision, recall = shared / ours if ours else 0.0, shared / theirs if theirs else 0.0
+def _f1(shared: int, of_answer: int, of_reference: int) -> float:
+    """Return F1 from the number of shared units and the numbers of units in the answer and in the reference."""
+    precision = shared / of_answer if of_answer else 0.0
+    recall = shared / of_reference if of_reference else 0.0
     return 2.0 * ((precision * recall) / (precision + recall + EPSILON))
 
 

@@ -1,4 +1,4 @@
-"""Semantic similarity of an answer: the cosine of embeddings."""
+"""Semantic similarity: the cosine of the embeddings of answer and reference."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def semantic_similarity(sample: Sample) -> Score:
     """Score the similarity of the answer's embedding to that of the nearest reference.
 
     Formula: max over the references of max(0, cos); cos is the cosine of the embeddings of the answer and the reference
-    by the session's embedding model. Negative cosines are 0: unlike with (1 + cos) / 2, unrelated texts, whose cosine
-    is about 0, score about 0. References as in `squad.exact_match`.
+    by the session's embedding model. Negative cosines count as 0. Unrelated texts have a cosine of about 0 and score
+    about 0; with (1 + cos) / 2 they would score 0.5. References as in `squad.exact_match`.
     Range: 0..1, higher is better; the value of a right answer depends on the model. Empty input: a blank answer, or
     only blank references, 0; no gold is not applicable.
     Source: Risch et al., 2021 (semantic answer similarity, its bi-encoder).
@@ -49,7 +49,7 @@ def _texts(sample: Sample) -> list[str]:
 def _similarity(one: Sequence[float], other: Sequence[float]) -> float:
     length = math.hypot(*one) * math.hypot(*other)
     if not 0 < length < math.inf:
-        raise CaseError("embedder_error", "the embedding model gave a vector without a direction")
+        raise CaseError("embedder_error", "the embedding model gave a vector of zeros, or one that is not finite")
     return min(1.0, max(0.0, math.fsum(map(mul, one, other)) / length))
 
 

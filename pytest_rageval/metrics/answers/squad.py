@@ -1,4 +1,4 @@
-"""Exact match and token F1 with SQuAD's normalisation, and jieba's tokens for Chinese."""
+"""Exact match and token F1: SQuAD's normalisation, and jieba's words for Chinese."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pytest_rageval.text.words import cached_per_text, words
 __all__ = [
     "EXACT_MATCH",
     "TOKEN_F1",
+    "best_score",
+    "count_shared",
     "exact_match",
     "f1",
     "is_chinese",
-    "nearest",
     "normalize",
     "published_normal",
     "references",
-    "shared",
     "token_f1",
 ]
 
@@ -37,17 +37,17 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
 _PUNCTUATION_BYTES = string.punctuation.encode()
 
-_IN_NUMBERS = ".%‰"
-_MINUS = "\x01"
+_NUMBER_SIGNS = ".%‰"
+_MINUS = "\x01"  # stands for a minus while hyphens are removed
 # Each pattern starts with a character of its match and looks behind from there: `re` searches that faster.
-_APART = re.compile(r" (?<=\d ) *(?=[%‰])")
-_POINT = re.compile(r"\.(?<![^\W_]\.)(?<!\.\.)(?=\d)")
-_BETWEEN = re.compile(r"[^\w\s.%‰](?<=\d.)(?=\d)")
-_OF_NO_NUMBER = re.compile(r"[.%‰](?:(?<!\d.)|(?<=\.)(?!\d))")
+_SPACE_BEFORE_PERCENT = re.compile(r" (?<=\d ) *(?=[%‰])")  # 5 %
+_LEADING_POINT = re.compile(r"\.(?<![^\W_]\.)(?<!\.\.)(?=\d)")  # .5
+_BETWEEN_NUMBERS = re.compile(r"[^\w\s.%‰](?<=\d.)(?=\d)")  # 5-10
+_OUTSIDE_NUMBER = re.compile(r"[.%‰](?:(?<!\d.)|(?<=\.)(?!\d))")  # the final point of "It is 5."
 
 
 class _WithoutPunctuation(dict[int, int | None]):
-    """A table for ``str.translate`` that drops punctuation except ``exceptions``, filled one character at a time."""
+    """A table for ``str.translate`` that drops punctuation except ``exceptions``; it caches each character."""
 
     def __init__(self, exceptions: str = "") -> None:
         super().__init__((ord(character), ord(character)) for character in exceptions)
@@ -59,26 +59,29 @@ class _WithoutPunctuation(dict[int, int | None]):
         return self[code]
 
 
-_PUNCTUATION, _PUNCTUATION_BUT_OF_NUMBERS = _WithoutPunctuation(), _WithoutPunctuation(_IN_NUMBERS)
+_PUNCTUATION, _PUNCTUATION_EXCEPT_SIGNS = _WithoutPunctuation(), _WithoutPunctuation(_NUMBER_SIGNS)
 
 
 @cached_per_text
 def normalize(text: str, *, chinese: bool = False) -> str:
     """Return ``text`` in SQuAD's normal form: lower case, no punctuation, no English articles, single spaces.
 
-    NFKC comes first, and Unicode's punctuation (category P) is dropped like ASCII's; U+2212 is a hyphen. On ASCII this
-    is exactly SQuAD's script, for which 1.5% equals 15%, and 5 equals -5. For Chinese, numbers keep their minus
-    (`notation.negative_span`, as a hyphen), their decimal point and % or ‰, lose the separators of thousands, and stay
-    separate if other punctuation is between them (5-10% is not 510%).
+    For English in ASCII the result equals that of SQuAD's script, so 1.5% and 15% are equal, and so are -5 and 5.
+    Other texts are first normalised by NFKC, Unicode's punctuation (category P) is dropped too, and U+2212 counts as a
+    hyphen.
+
+    If ``chinese`` is true, numbers keep their value: the minus (`notation.negative_span`, written as a hyphen), the
+    decimal point, % and ‰ remain; separators of thousands are removed; and numbers stay apart if other punctuation
+    separates them (5-10% does not become 510%).
     """
     return " ".join(_normal_words(text, chinese))
 
 
 def _normal_words(text: str, chinese: bool) -> list[str]:
-    """Return the parts of a text in its normal form (`normalize`) between spaces."""
+    """Return the words of the normal form of a text (see `normalize`)."""
     if not chinese and text.isascii():
         words = text.lower().encode("ascii").translate(None, _PUNCTUATION_BYTES).decode("ascii").split()
-        if "".join(words).isalnum():  # an article can only be a whole word
+        if "".join(words).isalnum():  # without punctuation, an article is a whole word
             return [word for word in words if word not in _ARTICLES]
     bare = _chinese_numbers(text) if chinese else nfkc(text).lower().replace("\u2212", "-").translate(_PUNCTUATION)
     if "a" in bare or "the" in bare:
@@ -87,10 +90,10 @@ def _normal_words(text: str, chinese: bool) -> list[str]:
 
 
 def _chinese_numbers(text: str) -> str:
-    """Return a text in lower case, without punctuation except that of its numbers."""
+    """Return a text in lower case, without punctuation except in numbers."""
     bare = join_thousands(nfkc(join_wide_thousands(text)).lower().replace("\u2212", "-").replace(_MINUS, " "))
-    bare = mark_negatives(_POINT.sub("0.", _APART.sub("", bare)), _MINUS)
-    bare = _OF_NO_NUMBER.sub("", _BETWEEN.sub(" ", bare)).translate(_PUNCTUATION_BUT_OF_NUMBERS)
+    bare = mark_negatives(_LEADING_POINT.sub("0.", _SPACE_BEFORE_PERCENT.sub("", bare)), _MINUS)
+    bare = _OUTSIDE_NUMBER.sub("", _BETWEEN_NUMBERS.sub(" ", bare)).translate(_PUNCTUATION_EXCEPT_SIGNS)
     return bare.replace(_MINUS, "-")
 
 
@@ -104,16 +107,16 @@ def exact_match(sample: Sample) -> Score:
     """Score whether the answer equals a reference after SQuAD's normalisation.
 
     Formula: 1 if normalize(answer) equals normalize(reference) for any reference, ignoring spaces next to Han
-    characters. One slot: each alias is a reference. Several slots: one reference, which joins with spaces, in slot
-    order, the alias of each slot that shares most tokens with the answer (the first of equals). If the record is
-    Chinese, or the answer or the reference has a Han character, numbers keep their value: 1,000元 equals 1000元, but
-    1.5% is not 15%, and -5% is not 5%. English follows SQuAD's script, which drops the point and the minus: 1.5 equals
-    15, and -5 equals 5.
+    characters. With one slot, each alias is a reference. With several slots, there is one reference: from each slot
+    the alias that shares most tokens with the answer (the first of equals), joined with spaces in slot order. If the
+    record is Chinese, or the answer or the reference has a Han character, numbers keep their value: 1,000元 equals
+    1000元, but 1.5% is not 15%, and -5% is not 5%. English follows SQuAD's script, which drops the point and the minus:
+    1.5 equals 15, and -5 equals 5.
     Range: 0 or 1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
     chinese = is_chinese(sample)
-    return nearest(sample, lambda answer, reference: float(_equal(answer, reference, chinese)))
+    return best_score(sample, lambda answer, reference: float(_equal(answer, reference, chinese)))
 
 
 def token_f1(sample: Sample) -> Score:
@@ -121,23 +124,23 @@ def token_f1(sample: Sample) -> Score:
 
     Formula: max over the references of 2PR / (P + R); P and R are the shares of the answer's and of the reference's
     tokens that are in both, counted with multiplicity. References as in `exact_match`. Tokens are separated by spaces
-    after SQuAD's normalisation. If the record is Chinese, or the answer or the reference has a Han character, both are
-    cut into jieba's words (without the spaces next to Han characters), never into characters, and numbers keep their
-    value as in `exact_match`; in English 1.5 and 15 are the same token, as in SQuAD's script.
+    after SQuAD's normalisation. If the record is Chinese, or the answer or the reference has a Han character, jieba
+    cuts both into words (not into characters; spaces next to Han characters are ignored), and numbers keep their value
+    as in `exact_match`. In English 1.5 and 15 are the same token, as in SQuAD's script.
     Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
     chinese = is_chinese(sample)
-    return nearest(sample, lambda answer, reference: f1(answer, reference, chinese))
+    return best_score(sample, lambda answer, reference: f1(answer, reference, chinese))
 
 
 def is_chinese(sample: Sample) -> bool:
-    """Return whether a sample's texts are cut as Chinese, even texts such as 1.5% without a Han character."""
+    """Return whether all texts of a sample are cut as Chinese, even a text without a Han character, such as 1.5%."""
     return sample.case.instance.language == "zh" or has_chinese(sample.answer.text)
 
 
-def nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
-    """Return the highest ``score(answer, reference)`` over the references; not applicable without gold."""
+def best_score(sample: Sample, score: Callable[[str, str], float]) -> Score:
+    """Return the highest ``score(answer, reference)`` over the references; without gold the score is not applicable."""
     if not sample.case.instance.gold:
         return NO_GOLD
     answer, best = sample.answer.text, 0.0
@@ -149,58 +152,60 @@ def nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
 
 
 def references(sample: Sample) -> tuple[str, ...]:
-    """Return the texts that the answer is compared with."""
+    """Return the texts to compare the answer with; see the formula of `exact_match`."""
     gold = sample.case.instance.gold
     if len(gold) == 1:
         return gold[0]
     answer, chinese = sample.answer.text, is_chinese(sample)
-    chosen = (max(slot, key=lambda alias: shared(*_bags(answer, alias, chinese)), default="") for slot in gold)
-    return (" ".join(chosen),)
+    aliases = (
+        max(slot, key=lambda alias: count_shared(*_token_counts(answer, alias, chinese)), default="") for slot in gold
+    )
+    return (" ".join(aliases),)
 
 
 def f1(answer: str, reference: str, chinese: bool = False) -> float:
-    """Return the F1 of two texts' tokens."""
-    ours, theirs = _bags(answer, reference, chinese)
-    if not ours or not theirs:
-        return float(not ours and not theirs)
-    both = shared(ours, theirs)
-    if not both:
+    """Return the F1 of the tokens of two texts."""
+    answer_counts, reference_counts = _token_counts(answer, reference, chinese)
+    if not answer_counts or not reference_counts:
+        return float(not answer_counts and not reference_counts)
+    n_shared = count_shared(answer_counts, reference_counts)
+    if not n_shared:
         return 0.0
-    precision, recall = both / ours.total(), both / theirs.total()
+    precision, recall = n_shared / answer_counts.total(), n_shared / reference_counts.total()
     return 2 * precision * recall / (precision + recall)
 
 
-def shared(one: Counter[str], other: Counter[str]) -> int:
-    """Return how many tokens two bags share, with multiplicity."""
-    few, many = (one, other) if len(one) <= len(other) else (other, one)
-    return sum(min(count, many[token]) for token, count in few.items() if token in many)
+def count_shared(one: Counter[str], other: Counter[str]) -> int:
+    """Return the number of tokens that two texts share, with multiplicity."""
+    smaller, larger = (one, other) if len(one) <= len(other) else (other, one)
+    return sum(min(count, larger[token]) for token, count in smaller.items() if token in larger)
 
 
 def _equal(answer: str, reference: str, chinese: bool) -> bool:
-    both = chinese or has_chinese(reference)
-    ours, theirs = normalize(answer, chinese=both), normalize(reference, chinese=both)
-    return ours == theirs or (not (ours.isascii() and theirs.isascii()) and fold_spaces(ours) == fold_spaces(theirs))
+    chinese = chinese or has_chinese(reference)
+    one, other = normalize(answer, chinese=chinese), normalize(reference, chinese=chinese)
+    return one == other or (not (one.isascii() and other.isascii()) and fold_spaces(one) == fold_spaces(other))
 
 
-def _bags(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Counter[str]]:
-    """Return both texts' tokens with their counts, cut the same way."""
-    both = chinese or has_chinese(answer) or has_chinese(reference)
-    return _bag(answer, both), _bag(reference, both)
+def _token_counts(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Counter[str]]:
+    """Return the tokens of both texts with their counts; if one of the texts is Chinese, jieba cuts both."""
+    chinese = chinese or has_chinese(answer) or has_chinese(reference)
+    return _counts(answer, chinese), _counts(reference, chinese)
 
 
 @cached_per_text
-def _bag(text: str, chinese: bool) -> Counter[str]:
+def _counts(text: str, chinese: bool) -> Counter[str]:
     """Return the tokens of ``text`` with their counts."""
     return Counter(_signed_words(fold_spaces(normalize(text, chinese=True))) if chinese else _normal_words(text, False))
 
 
 def _signed_words(text: str) -> list[str]:
-    """Return jieba's words of a normalised text; a number keeps its minus, which `words` drops."""
+    """Return jieba's words of a normalised text, with the minus of each number, which `words` drops."""
     first, *others = text.split("-")
     signed = words(first, chinese=True)
     for part in others:
-        number, *more = words(part, chinese=True)
-        signed += [f"-{number}", *more]
+        number, *rest = words(part, chinese=True)
+        signed += [f"-{number}", *rest]
     return signed
 
 

@@ -1,4 +1,4 @@
-"""Stability: the answer to a variant is as good as the answer to its original."""
+"""Stability: whether the answer to a variant is as good as the answer to its original."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def stable(sample: Sample) -> Score:
     return Score(reason=NOT_COMPARED) if rule is None else rule(sample)
 
 
-def _fake_not_repeated(sample: Sample) -> Score:
+def _score_without_fake(sample: Sample) -> Score:
     score = fake_answer_rate(sample)
     return score if score.value is None else Score(1 - score.value)
 
@@ -46,7 +46,7 @@ def _fake_not_repeated(sample: Sample) -> Score:
 BY_RULE: Mapping[str, Callable[[Sample], Score]] = MappingProxyType(
     {
         "remove_evidence": rejection_rate,
-        "swap_evidence": _fake_not_repeated,
+        "swap_evidence": _score_without_fake,
     }
 )
 """The relations after which the answer should differ from the original's, and the rule that scores it."""

@@ -1,1 +1,1 @@
-"""Diagnosis: what kind of right or wrong an answer is."""
+"""Diagnosis: where a right answer comes from, and why a wrong answer is wrong."""

@@ -1,4 +1,4 @@
-"""Diagnose an answer: what kind of right or wrong it is."""
+"""Diagnose an answer: where a right one comes from, or why it is wrong."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ WORDS: dict[DiagnosisType, str] = {
 _EMPTY = "empty_answer"
 
 _MODEL_FAILED = ("context_limit", "no_action", "filtered")
-_CUT = ("length", "max_tokens")
-"""What providers call a completion that was cut by its length."""
+_LENGTH_REASONS = ("length", "max_tokens")
+"""Providers' names for a completion that was cut because it reached the maximum length."""
 
 _NAME = re.compile(r"[A-Za-z_][\w.:-]{0,63}", re.ASCII)
 
 
 class _Run(NamedTuple):
-    """What a trace says of its run.
+    """Facts about a run, read from its trace.
 
     Attributes:
-        end: why it ended.
+        end: the reason for its end, one of `END_REASONS` or ``empty_answer``.
         n_calls: number of tool calls.
-        failed: the tools of failed calls.
-        is_cut: whether the last completion was cut by its length.
+        failed: the name of the tool of each failed call.
+        is_cut: whether the last completion was cut at the maximum length.
         program_error: the class of the error that ended a program, or "".
     """
 
@@ -75,31 +75,29 @@ class _Run(NamedTuple):
 
 
 def diagnose(case: Case, answer: Answer, correctness: Score, threshold: float = THRESHOLD) -> Diagnosis | Score:
-    """Return the diagnosis of an answer, or a score with the reason why it has none.
+    """Return the diagnosis of an answer, or a score with the reason why there is none.
 
     Args:
         case: the case, with its gold answers.
         answer: the answer with its trace.
-        correctness: the score of the metric that says whether the answer is right.
-        threshold: the smallest value of that metric that counts as right.
+        correctness: the score of the answer by the metric that decides whether it is right.
+        threshold: the smallest value of that metric for a right answer.
     """
     run = _run_of(answer)
-    missing = _missing(case, answer, run, correctness)
-    if missing or correctness.value is None:
-        return Score.not_applicable(missing)
-    from pytest_rageval.metrics.diagnosis.grounding import grounded
-    from pytest_rageval.metrics.diagnosis.seen import seen_of
+    reason = _not_applicable(case, answer, run, correctness)
+    if reason or correctness.value is None:
+        return Score.not_applicable(reason)
+    from pytest_rageval.metrics.diagnosis.context import context_of
+    from pytest_rageval.metrics.diagnosis.grounding import grounding_of
 
     right = correctness.value >= threshold
-    seen = seen_of(case, answer)
-    ground = grounded(case, seen)
+    context = context_of(case, answer)
+    ground = grounding_of(case, context)
     kind = _right(ground) if right else _wrong(ground, run)
-    return Diagnosis(
-        kind, right, ground, run.end, _why(kind, run, is_empty=not answer.text.strip(), none=seen.is_nothing)
-    )
+    return Diagnosis(kind, right, ground, run.end, _why(kind, run, nothing_retrieved=context.is_empty))
 
 
-def _missing(case: Case, answer: Answer, run: _Run, correctness: Score) -> str:
+def _not_applicable(case: Case, answer: Answer, run: _Run, correctness: Score) -> str:
     """Return why a case has no diagnosis, or ""."""
     if case.facets.get("ability") in ABILITIES:
         return "ability_testbed"
@@ -115,27 +113,27 @@ def _missing(case: Case, answer: Answer, run: _Run, correctness: Score) -> str:
 
 
 def has_record(answer: Answer) -> bool:
-    """Return whether an answer comes with a ranking, or with a trace that says more than that the run finished."""
-    said = any(step.kind != END for step in answer.trace) or end_reason(answer.trace) not in (FINISHED, _EMPTY)
-    return answer.ranking is not None or said
+    """Return whether an answer has a ranking, or a trace with more than the normal end of the run."""
+    has_trace = any(step.kind != END for step in answer.trace) or end_reason(answer.trace) not in (FINISHED, _EMPTY)
+    return answer.ranking is not None or has_trace
 
 
 def _run_of(answer: Answer) -> _Run:
     trace = answer.trace
     reason = end_reason(trace)
-    end = reason if reason in END_REASONS else FINISHED  # any other word may be a text of the data
+    end = reason if reason in END_REASONS else FINISHED  # another word may be private text of the case
     if end == FINISHED and not answer.text.strip():
         end = _EMPTY
     calls, completions = tool_calls(trace), model_calls(trace)
     failed = [_name_of(step) for step in calls if has_failed(step)]
-    is_cut = bool(completions) and completions[-1].detail.get("finish_reason") in _CUT
+    is_cut = bool(completions) and completions[-1].detail.get("finish_reason") in _LENGTH_REASONS
     errors = [step.detail["error"] for step in trace if step.kind == PROGRAM and step.detail.get("error")]
     match = _NAME.match(str(errors[-1])) if errors else None
     return _Run(end, len(calls), failed, is_cut, match[0].rstrip(".:-") if match else "")
 
 
 def _name_of(step: Step) -> str:
-    """Return a tool's name; a name that a model made up may be any text, and is not repeated."""
+    """Return the name of a tool; an invented name may be any text, so it is not shown."""
     name = str(step.detail.get("name") or "")
     return name if _NAME.fullmatch(name) else "no such tool"
 
@@ -154,20 +152,20 @@ def _wrong(ground: Grounded, run: _Run) -> DiagnosisType:
     return "W?" if ground == "unknown" and run.end not in LIMITS else "RE"
 
 
-def _why(kind: DiagnosisType, run: _Run, *, is_empty: bool, none: bool) -> str:
-    """Return the reason for a type; it names tools and error classes, and quotes no text."""
+def _why(kind: DiagnosisType, run: _Run, *, nothing_retrieved: bool) -> str:
+    """Return the reason for a type; it names tools and error classes, but quotes no text of the case."""
     if kind == "ME":
         return run.end if run.end in _MODEL_FAILED else "completion cut by its length"
     if kind == "TE":
         return _tool_fault(run)
-    how = run.end if run.end != FINISHED else ""
+    abnormal_end = run.end if run.end != FINISHED else ""
     if kind == "GE":
-        return f"{how or 'another answer'}, although the answer was retrieved"
-    if kind == "RE" and how:
-        return f"{how} after {_counted(run)}"
+        return f"{abnormal_end or 'another answer'}, although the answer was retrieved"
+    if kind == "RE" and abnormal_end:
+        return f"{abnormal_end} after {_call_counts(run)}"
     if kind in ("AM", "RE"):
-        missed = "nothing was retrieved" if none else "the answer was not retrieved"
-        return f"{missed}, {_counted(run)}" if kind == "RE" and run.n_calls else missed
+        missed = "nothing was retrieved" if nothing_retrieved else "the answer was not retrieved"
+        return f"{missed}, {_call_counts(run)}" if kind == "RE" and run.n_calls else missed
     return "the answer was retrieved" if kind == "EM" else "not known whether the answer was retrieved"
 
 
@@ -178,6 +176,6 @@ def _tool_fault(run: _Run) -> str:
     return f"{len(run.failed)} of {run.n_calls} tool calls failed: {tools}"
 
 
-def _counted(run: _Run) -> str:
+def _call_counts(run: _Run) -> str:
     failed = f", {len(run.failed)} failed" if run.failed else ""
     return f"{run.n_calls} tool call{'' if run.n_calls == 1 else 's'}{failed}"

@@ -1,1 +1,1 @@
-"""Metrics decided by a judge."""
+"""Metrics that a judge decides."""

@@ -1,4 +1,4 @@
-"""RGB's rates decided by a judge; `rejection` and `counterfactual` have the rule-based ones."""
+"""RGB's rates by a judge; for rates by a rule see `rejection` and `counterfactual`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ __all__ = [
 
 
 def _no_error(sample: Sample) -> str | None:
+    """Return why there is no error to detect, or None."""
     return "no_counterfactual_passage" if nothing_false(sample.case) else None
 
 
@@ -45,7 +46,7 @@ ERROR_DETECTION_JUDGE = PromptedJudge(
     values={"detected": 1.0, "not_detected": 0.0},
     applies=_no_error,
 )
-"""As published, neither judge sees the documents: only the answer's own words count."""
+"""As in RGB, neither judge sees the documents: only the wording of the answer counts."""
 
 
 def rejection_rate_judged(sample: Sample) -> Score:
@@ -55,7 +56,7 @@ def rejection_rate_judged(sample: Sample) -> Score:
     Range: 0 or 1, higher is better (the metric is meant for cases without evidence). Empty input: an empty answer is
     judged like any other, and the prompt says that it is not a refusal; without a model the reason is
     judge_unavailable.
-    Source: RGB (Chen et al., AAAI 2024), Rej*, with a prompt of our own; RGB leaves failed judgements out of the mean.
+    Source: RGB (Chen et al., AAAI 2024), Rej*, with our own prompt; RGB leaves failed judgements out of the mean.
     """
     return judged_score(sample, REJECTION_JUDGE)
 
@@ -67,20 +68,20 @@ def error_detection_rate_judged(sample: Sample) -> Score:
     the same cases as `error_detection_rate`.
     Range: 0 or 1, higher is better. Empty input: an empty answer is judged like any other; without a model the reason
     is judge_unavailable.
-    Source: RGB (Chen et al., AAAI 2024), ED*, with a prompt of our own.
+    Source: RGB (Chen et al., AAAI 2024), ED*, with our own prompt.
     """
     return judged_score(sample, ERROR_DETECTION_JUDGE)
 
 
 def error_correction_rate_judged(sample: Sample) -> Score:
-    """Score whether an answer that reports an error, by the judge, also gives the right answer.
+    """Score whether an answer in which a judge finds a reported error also gives the right answer.
 
     Formula: 1 if the answer contains every gold slot and does not reject, else 0. Only for answers that
-    `error_detection_rate_judged` scores 1; not applicable to the others, which makes the mean "corrected / detected" by
-    the judge's count. It shares that metric's judge, which is asked once for each case.
+    `error_detection_rate_judged` scores 1; not applicable to the others, so the mean is "corrected / detected by the
+    judge". Both metrics share one judge, which is asked once for each case.
     Range: 0 or 1, higher is better. Empty input: no gold is not applicable; without a model the reason is
     judge_unavailable.
-    Source: RGB (Chen et al., AAAI 2024), CR in its table of counterfactual robustness: over ED*.
+    Source: RGB (Chen et al., AAAI 2024), CR in its table of counterfactual robustness, relative to ED*.
     """
     gold = sample.case.instance.gold
     if nothing_false(sample.case):

@@ -1,1 +1,1 @@
-"""Metrics as published code computes them, for comparison with published numbers."""
+"""Metrics with the values of published code, for comparison with published numbers."""

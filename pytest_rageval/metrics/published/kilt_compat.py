@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from pytest_rageval.metrics.answers.containment import NO_GOLD
-from pytest_rageval.metrics.answers.squad import published_normal, references, shared
+from pytest_rageval.metrics.answers.squad import count_shared, published_normal, references
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 EPSILON = 1e-8
-"""Added to a denominator as in the package ``rouge``; a perfect match is therefore 0.999999995."""
+"""Added to the denominator, as the package ``rouge`` does; a perfect match is therefore 0.999999995."""
 
 
 def kilt_em_compat(sample: Sample) -> Score:
@@ -32,45 +32,45 @@ def kilt_em_compat(sample: Sample) -> Score:
 
     Formula: 1 if answer and reference are equal in lower case without ASCII punctuation, English articles and runs of
     white space, else 0. It differs from `exact_match` in three cases: an empty answer scores 0 even if a reference
-    normalises to nothing; empty references are left out; and Unicode's punctuation and widths count.
+    normalises to nothing; empty references are left out; and non-ASCII punctuation and character widths must be equal.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: KILT's evaluation script (Petroni et al., NAACL 2021), em.
     """
-    return _nearest(sample, lambda answer, gold: float(published_normal(answer) == published_normal(gold)))
+    return _best_score(sample, lambda answer, gold: float(published_normal(answer) == published_normal(gold)))
 
 
 def kilt_f1_compat(sample: Sample) -> Score:
     """Score the overlap of tokens between the answer and the nearest reference, by KILT's code.
 
     Formula: max over the references of 2PR / (P + R) over the tokens between spaces, normalised as in `kilt_em_compat`;
-    0 without a common token. It differs from `token_f1` as `kilt_em_compat` does from `exact_match`, and two texts
-    without tokens ("the" and "a") score 0, although `kilt_em_compat` is 1.
+    0 without a common token. It differs from `token_f1` in the same cases as `kilt_em_compat` from `exact_match`. Two
+    texts without tokens ("the" and "a") score 0, although `kilt_em_compat` is 1.
     Range: 0..1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: KILT's evaluation script (Petroni et al., NAACL 2021), f1.
     """
-    return _nearest(sample, _f1)
+    return _best_score(sample, _f1)
 
 
 def kilt_rouge_l_compat(sample: Sample) -> Score:
     """Score the distinct words that answer and reference share in order, sentence by sentence, by KILT's code.
 
-    Formula: max over the references of 2PR / (P + R + 1e-8). Both texts are cut into sentences at every full stop, also
-    at that of 12.5, and into words at white space. Each sentence of the reference has a longest common subsequence with
-    each sentence of the answer. P and R are the distinct words in any of these, divided by the distinct words of the
-    answer and of the reference. It differs from `rouge_l`, which has one subsequence of the whole texts and counts
-    repeated words: distinct words are fewer, so a long answer scores higher here.
+    Formula: max over the references of 2PR / (P + R + 1e-8). Both texts are cut into sentences at every full stop (even
+    in 12.5), and into words at white space. For each sentence of the reference and each sentence of the answer there is
+    a longest common subsequence of words. P and R are the distinct words of all these subsequences, divided by the
+    distinct words of the answer and of the reference. Unlike this, `rouge_l` takes one subsequence of the whole texts
+    and counts repeated words; a long answer therefore scores higher here.
     Range: 0..1, higher is better. Empty input: an empty answer, or one of full stops only, scores 0; no gold is not
     applicable.
     Source: KILT's evaluation script (Petroni et al., NAACL 2021), rougel: the package ``rouge`` 1.0.
     """
-    return _nearest(sample, _rouge_l)
+    return _best_score(sample, _rouge_l)
 
 
 def kilt_has_answer_compat(sample: Sample) -> Score:
     """Score whether the answer contains an alias of any slot, by KILT's code.
 
-    Formula: 1 if an alias is a substring of the answer, both normalised as in `kilt_em_compat`, else 0: "no" is in
-    "know", and an alias that normalises to nothing is in every answer.
+    Formula: 1 if an alias is a substring of the answer, both normalised as in `kilt_em_compat`, else 0. So "no"
+    is in "know", and an alias that normalises to nothing is in every answer.
     Range: 0 or 1, higher is better. Empty input: an empty answer is not applicable, because the published mean leaves
     it out; no gold is not applicable.
     Source: KILT's evaluation in the extension of RaLLe (Hoshi et al., EMNLP 2023), has_answer.
@@ -84,7 +84,7 @@ def kilt_has_answer_compat(sample: Sample) -> Score:
     return Score(float(any(published_normal(alias) in normal for slot in gold for alias in slot)))
 
 
-def _nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
+def _best_score(sample: Sample, score: Callable[[str, str], float]) -> Score:
     golds = [gold for gold in map(str.strip, references(sample)) if gold]
     if not golds:
         return NO_GOLD
@@ -93,20 +93,23 @@ def _nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
 
 
 def _f1(answer: str, gold: str) -> float:
-    ours, theirs = Counter(published_normal(answer).split()), Counter(published_normal(gold).split())
-    both = shared(ours, theirs)
-    if not both:
+    answer_counts, gold_counts = Counter(published_normal(answer).split()), Counter(published_normal(gold).split())
+    n_shared = count_shared(answer_counts, gold_counts)
+    if not n_shared:
         return 0.0
-    precision, recall = both / ours.total(), both / theirs.total()
+    precision, recall = n_shared / answer_counts.total(), n_shared / gold_counts.total()
     return 2 * precision * recall / (precision + recall)
 
 
 def _rouge_l(answer: str, gold: str) -> float:
-    ours, theirs = _sentences(answer), _sentences(gold)
-    if not ours or not theirs:
+    answer_sentences, gold_sentences = _sentences(answer), _sentences(gold)
+    if not answer_sentences or not gold_sentences:
         return 0.0
-    both = {word for reference in theirs for sentence in ours for word in _in_order(reference, sentence)}
-    precision, recall = len(both) / len(set().union(*ours)), len(both) / len(set().union(*theirs))
+    common = {
+        word for reference in gold_sentences for sentence in answer_sentences for word in _common(reference, sentence)
+    }
+    precision = len(common) / len(set().union(*answer_sentences))
+    recall = len(common) / len(set().union(*gold_sentences))
     return 2.0 * precision * recall / (precision + recall + EPSILON)
 
 
@@ -116,26 +119,29 @@ def _sentences(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(tuple(" ".join(part.split()).split(" ")) for part in text.split(".") if part))
 
 
-def _in_order(reference: Sequence[str], answer: Sequence[str]) -> list[str]:
+def _common(reference: Sequence[str], answer: Sequence[str]) -> list[str]:
     """Return a longest common subsequence of two sentences, last word first.
 
-    If there are several, it is the one that a search from the ends finds when it drops the last word of ``answer``
-    whenever the length stays the same. Bit i of a row is 0 if the subsequence grows with word i of ``reference`` (Hyyrö
-    2004); this takes ``len(answer)`` additions of integers of ``len(reference)`` bits.
+    There may be several of that length. To choose the same one as the package ``rouge``, `_path` searches from the ends
+    and drops the last word of ``answer`` if that does not shorten the subsequence.
+
+    Each row is one integer for a beginning of ``answer``: bit i is 0 if word i of ``reference`` makes the subsequence
+    longer (Hyyrö 2004). The rows take ``len(answer)`` additions of integers with ``len(reference)`` bits.
     """
-    at: dict[str, int] = defaultdict(int)
+    positions: dict[str, int] = defaultdict(int)  # word -> one bit for each position
     for position, word in enumerate(reference):
-        at[word] |= 1 << position
+        positions[word] |= 1 << position
     full = (1 << len(reference)) - 1
     rows = [full]
     for word in answer:
         row = rows[-1]
-        hits = row & at.get(word, 0)
+        hits = row & positions.get(word, 0)
         rows.append(((row + hits) | (row - hits)) & full)
     return _path(reference, answer, rows)
 
 
 def _path(reference: Sequence[str], answer: Sequence[str], rows: Sequence[int]) -> list[str]:
+    """Return the words of the subsequence, from the rows of `_common`."""
     words = []
     i, j = len(reference), len(answer)
     while i and j:
@@ -150,7 +156,7 @@ def _path(reference: Sequence[str], answer: Sequence[str], rows: Sequence[int]) 
 
 
 def _length(row: int, i: int) -> int:
-    """Return the length of the longest common subsequence with the first ``i`` words."""
+    """Return the length of the longest common subsequence with the first ``i`` words of the reference."""
     return i - (row & ((1 << i) - 1)).bit_count()
 
 

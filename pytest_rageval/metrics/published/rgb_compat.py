@@ -1,4 +1,4 @@
-"""RGB's published scores, including their faults, to compare with published numbers."""
+"""Scores with the values of RGB's published code, including its faults."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 REJECTED = (-1,)
+"""The label of a rejection."""
 
 _REJECTION = ("信息不足", "insufficient information")
 _ERROR = ("事实性错误", "factual errors")
@@ -32,10 +33,10 @@ _ERROR = ("事实性错误", "factual errors")
 def published_labels(gold: Gold, prediction: str, language: str = "en") -> tuple[int, ...]:
     """Return RGB's labels of a prediction: ``(-1,)`` for a rejection, else those of `published_hits`.
 
-    A rejection substring of either language, case-sensitive, overrides a right answer; for Chinese data all ASCII
+    A rejection substring of either language (case-sensitive) overrides a right answer. For Chinese data, all ASCII
     spaces are removed from the prediction first. Source: ``evalue.py`` of RGB, ``predict`` and ``checkanswer``.
     """
-    if _holds(prediction, _REJECTION, language):
+    if _contains_phrase(prediction, _REJECTION, language):
         return REJECTED
     return published_hits(gold, prediction, language)
 
@@ -43,10 +44,10 @@ def published_labels(gold: Gold, prediction: str, language: str = "en") -> tuple
 def published_flag(prediction: str, language: str = "en") -> bool:
     """Return whether a prediction reports a factual error, by RGB's evaluation.
 
-    It does if an error substring of either language occurs, case-sensitive, negated or not; for Chinese data all ASCII
-    spaces are removed from the prediction first. Source: ``evalue.py`` of RGB, ``predict``.
+    It does if it contains an error substring of either language (case-sensitive), negated or not. For Chinese data, all
+    ASCII spaces are removed from the prediction first. Source: ``evalue.py`` of RGB, ``predict``.
     """
-    return _holds(prediction, _ERROR, language)
+    return _contains_phrase(prediction, _ERROR, language)
 
 
 def published_hits(gold: Gold, text: str, language: str = "en") -> tuple[int, ...]:
@@ -88,8 +89,8 @@ def rejection_rate_rgb_compat(sample: Sample) -> Score:
 def fact_check_rate_compat(sample: Sample) -> Score:
     """Score an answer by RGB's published ``fact_check_rate``.
 
-    Formula: 1 if `published_flag` finds an error substring, else 0; for every case, with any passages. The session's
-    markers are ignored.
+    Formula: 1 if `published_flag` finds an error substring, else 0. It applies to every case, with any passages. The
+    session's markers are ignored.
     Range: 0 or 1, higher is better (on cases with false passages). Empty input: an empty answer scores 0.
     Source: ``fact_check_rate`` in ``evalue.py`` of RGB (Chen et al., AAAI 2024), its error detection rate.
     """
@@ -100,8 +101,8 @@ def correct_rate_compat(sample: Sample) -> Score:
     """Score an answer by RGB's published ``correct_rate``.
 
     Formula: for answers that `fact_check_rate_compat` scores 1: 1 if `published_labels` has no 0, else 0. A rejection,
-    whose only label is -1, therefore counts as corrected. Not applicable to the other answers, which makes the mean
-    ``correct_tt / fact_tt``; without flagged answers there is no mean, while RGB's code writes 0.
+    whose only label is -1, therefore counts as corrected. Not applicable to the other answers, so the mean is
+    ``correct_tt / fact_tt``. Without flagged answers there is no mean; RGB's code writes 0.
     Range: 0 or 1, higher is better. Empty input: an empty answer flags nothing; no gold gives no labels, which score 1.
     Source: ``correct_rate`` in ``evalue.py`` of RGB (Chen et al., AAAI 2024), its error correction rate.
     """
@@ -115,7 +116,7 @@ def _labels(sample: Sample) -> tuple[int, ...]:
     return published_labels(instance.gold, sample.answer.text, instance.language)
 
 
-def _holds(text: str, phrases: tuple[str, ...], language: str) -> bool:
+def _contains_phrase(text: str, phrases: tuple[str, ...], language: str) -> bool:
     unspaced = _unspaced(text, language)
     return any(phrase in unspaced for phrase in phrases)
 

@@ -1,1 +1,1 @@
-"""Retrieval metrics."""
+"""Metrics of rankings, and their judgements of relevance."""

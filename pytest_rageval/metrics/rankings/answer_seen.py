@@ -1,8 +1,8 @@
-"""Share of the gold answer in the passages that a system saw: finds causes without labels."""
+"""Measure how much of the gold answer the passages of a system contain."""
 
 from __future__ import annotations
 
-from pytest_rageval.metrics.rankings.retrieved import supplied_of
+from pytest_rageval.metrics.rankings.ranked_passages import passage_with_text
 from pytest_rageval.metrics.shared.matching import slot_hits
 from pytest_rageval.model.case import Gold, Passage
 from pytest_rageval.model.sample import Sample
@@ -11,20 +11,20 @@ __all__ = ["answer_seen", "unseen_slots"]
 
 
 def answer_seen(sample: Sample) -> float | None:
-    """Return the share of the gold slots that the retrieved passages contain or, without a ranking, the supplied ones.
+    """Return the share of the gold slots that the retrieved passages (without a ranking: the supplied ones) contain.
 
     Formula: gold slots with an alias in the title or the text of a passage (see `matching.occurrences`) / gold slots.
-    Range: 0..1. Empty input: an empty ranking holds none of the answer; None without gold, without passages, and if a
-    passage of unknown text may hold a slot that no other passage holds.
-    Source: ours; the same share as for relevance by "answers".
+    Range: 0..1. Empty input: an empty ranking contains no slot; None without gold, without passages, and if a slot is
+    in no known text but the text of some passage is unknown.
+    Source: ours; the same share as for relevance by "answers". It finds the cause of a failure without labels.
     """
     gold, unseen = sample.case.instance.gold, unseen_slots(sample)
     return None if unseen is None else (len(gold) - len(unseen)) / len(gold)
 
 
 def unseen_slots(sample: Sample) -> Gold | None:
-    """Return the gold slots that are in no passage the system saw; None if `answer_seen` is None."""
-    gold, passages = sample.case.instance.gold, _seen(sample)
+    """Return the gold slots that no passage of the system contains; None if `answer_seen` is None."""
+    gold, passages = sample.case.instance.gold, _passages(sample)
     if not gold or passages is None:
         return None
     texts = [f"{passage.title}\n{passage.text}" for passage in passages if passage is not None]
@@ -32,9 +32,9 @@ def unseen_slots(sample: Sample) -> Gold | None:
     return None if unseen and None in passages else unseen
 
 
-def _seen(sample: Sample) -> list[Passage | None] | None:
-    """Return the passages that the system saw, None for one of unknown text; None if the passages are unknown."""
+def _passages(sample: Sample) -> list[Passage | None] | None:
+    """Return the retrieved, else the supplied passages, None for a passage of unknown text; None if there are none."""
     case, ranking = sample.case, sample.answer.ranking
     if ranking is not None:
-        return [supplied_of(item, case.instance) for item in ranking]
+        return [passage_with_text(item, case.instance) for item in ranking]
     return None if case.supplied is None else list(case.supplied)

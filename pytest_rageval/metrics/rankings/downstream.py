@@ -1,4 +1,4 @@
-"""Choose the metric that labels retrieved documents."""
+"""Choose the answer metric whose scores label retrieved documents, for eRAG."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ __all__ = ["downstream_of"]
 def downstream_of(metrics: Iterable[Metric]) -> Metric:
     """Return the metric that labels documents: the first answer metric without a judge whose higher values are better.
 
+    Args:
+        metrics: the metrics of a testbed, in order.
+
     Raises:
-        SettingError: ``metrics`` has no such metric, or one of them cannot use its labels.
+        SettingError: there is no such metric, or another metric cannot use its labels.
     """
-    listed = list(metrics)
-    labelled = [metric for metric in listed if metric.labels != "none" or "labels" in metric.needs]
-    label = next((m for m in listed if m.downstream and m.judge is None and m.higher_is_better), None)
+    all_metrics = list(metrics)
+    users = [metric for metric in all_metrics if metric.labels != "none" or "labels" in metric.needs]
+    label = next((m for m in all_metrics if m.downstream and m.judge is None and m.higher_is_better), None)
     if label is None:
-        advice = "add one that no judge gives, as token_f1"
-        raise SettingError(
-            f"{labelled[0].name} labels documents by a metric of the answer, and there is none; {advice}"
-        )
-    unfit = [metric for metric in labelled if metric.labels == "binary" and not label.binary]
+        advice = "add one without a judge, such as token_f1"
+        raise SettingError(f"{users[0].name} labels documents by a metric of the answer, and there is none; {advice}")
+    unfit = [metric for metric in users if metric.labels == "binary" and not label.binary]
     if unfit:
-        advice = "put a metric of 0 or 1 before it, as accuracy, or take erag:P@k or erag:Success@k"
+        advice = "put a metric with the values 0 and 1 before it, such as accuracy, or use erag:P@k or erag:Success@k"
         raise SettingError(f"{unfit[0].name} needs labels that are 0 or 1, and {label.name} gives others; {advice}")
     return label

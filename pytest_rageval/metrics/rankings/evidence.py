@@ -1,4 +1,4 @@
-"""Share of the evidence that a system had: separates retrieval faults from other faults."""
+"""Measure how much of the evidence a system had, to tell retrieval faults from others."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["evidence_of"]
 def evidence_of(sample: Sample) -> float | None:
     """Return the share of the evidence that was retrieved or, without a ranking, supplied; None if unknown.
 
-    Formula: for a ranking, by the first that applies: with relevance by "answers", the share of the gold slots that it
-    contains; with evidence, the share of the units that its passages hold (`evidence_share`); with provenance, the
-    highest share of pages of a set; else the share of the relevant documents. If that is unknown, for supplied
+    Formula: for a ranking, the first rule that applies: with relevance by "answers", the share of the gold slots that
+    its texts contain; with evidence, the share of the units that its passages hold (`evidence_share`); with provenance,
+    the highest share of the pages of a set; else the share of the relevant documents. If that is unknown, for supplied
     passages: the share of the evidence units, else of the groups with a positive passage, else of the relevant qrels.
-    Range: 0..1. Empty input: an empty ranking has none of the evidence; a case without judgements has no share.
+    Range: 0..1. Empty input: 0 for an empty ranking; None for a case without judgements.
     Source: ours; compare page-level recall of KILT (Petroni et al., NAACL 2021).
     """
     case, ranking = sample.case, sample.answer.ranking
@@ -42,10 +42,10 @@ def _retrieved(sample: Sample, ranking: Ranking) -> float | None:
         gold = case.instance.gold
         if not gold or not all(item.text for item in ranking):
             return None
-        held = zip(*(slot_hits(gold, item.title, item.text) for item in ranking), strict=True)
-        return sum(map(any, held)) / len(gold)
+        hits_by_slot = zip(*(slot_hits(gold, item.title, item.text) for item in ranking), strict=True)
+        return sum(map(any, hits_by_slot)) / len(gold)
     if by_evidence(case):
-        return _units(sample)
+        return _unit_share(sample)
     if case.instance.provenance:
         pages = {item.page_id for item in ranking}
         return max((len(each & pages) / len(each) for each in evidence_sets(case) if each), default=None)
@@ -57,7 +57,7 @@ def _retrieved(sample: Sample, ranking: Ranking) -> float | None:
     return len(relevant.intersection(ranking.doc_ids)) / len(relevant) if relevant else None
 
 
-def _units(sample: Sample) -> float | None:
+def _unit_share(sample: Sample) -> float | None:
     share = evidence_share(sample)
     return None if isinstance(share, Score) else share
 
@@ -67,7 +67,7 @@ def _supplied(case: Case) -> float | None:
         return None
     if by_evidence(case):
         items = (ScoredPassage(p.id, None, p.text, p.title, p.page, p.span) for p in case.supplied)
-        return _units(Sample(case, Answer("", Ranking(tuple(items)))))
+        return _unit_share(Sample(case, Answer("", Ranking(tuple(items)))))
     pool = case.instance.passages or ()
     positive = {passage.group for passage in pool if passage.role == "positive"}
     if positive:

@@ -1,10 +1,10 @@
-"""Ranks at which a ranking finds the units of a case's evidence, and grades of its passages.
+"""Find the ranks of evidence units in a ranking, and grade its passages by them.
 
 A place of a unit is one occurrence of it in the corpus. A passage of the same document holds the overlap of its span
 and the place. A passage without a known span holds the longest run of characters that it shares with the folded text of
-the place, if that is half of the place or at least `LEAST_RUN` code points (a Han character counts twice): two texts of
-one page share shorter runs by chance, and five of them together often hold half of a quote. Such a passage counts for
-units of its page or, if it names no page that the corpus knows, for any unit.
+the place, if the run is half of the place or at least `MIN_RUN` code points (a Han character counts twice). Shorter
+runs do not count, because texts of one page share them by chance. Such a passage counts for units of its page or, if it
+names no page of the corpus, for any unit.
 
 r(u), the rank of unit u, is the first rank r at which the passages 1..r together hold half of one place of u, counted
 in code points that are not white space. It is infinite if u is not found. A passage is relevant if r(u) is its rank for
@@ -17,12 +17,12 @@ those of qrels over these passages.
 
 Worked examples, with the unit "The museum opens at nine" (20 code points that are not white space; half are 10):
 
-A border cuts the quote. Rank 1 ends in "... The museum" (9 of 20), rank 2 begins with "opens at nine" (11 of 20). Rank
-1 alone is not enough, 1 and 2 together hold all: r = 2. R@1 = 0, R@2 = 1, RR = 1/2. The other way round r = 1: 11 are
-more than half, and the rest adds nothing. R@1 = 1, RR = 1.
+A chunk border cuts the quote. Rank 1 ends in "... The museum" (9 of 20), rank 2 begins with "opens at nine" (11 of
+20). Rank 1 alone holds less than half, ranks 1 and 2 together hold all: r = 2. R@1 = 0, R@2 = 1, RR = 1/2. In the
+reverse order r = 1, because 11 is more than half. R@1 = 1, RR = 1.
 
-Two chunks overlap. Both hold the whole quote, at ranks 2 and 3: r = 2, and rank 3 is not relevant, because it only
-repeats what was found. R@2 = 1, RR = 1/2, P@3 = 1/3, AP = 1/2. With qrels over both chunks R@2 would be 1/2.
+Two chunks overlap. Both hold the whole quote, at ranks 2 and 3: r = 2, and rank 3 is not relevant, because it
+only repeats the quote. R@2 = 1, RR = 1/2, P@3 = 1/3, AP = 1/2. With qrels over both chunks R@2 would be 1/2.
 
 One chunk has two units. Rank 1 holds both, so r = 1 for both: R@1 = 1, and rank 1 is one relevant passage, so P@2 = 1/2
 and Rprec = 1. Its grade is the higher one of the two. If rank 1 holds only one of them, and the other is not found,
@@ -35,28 +35,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.metrics.rankings.evidence_passages import RetrievedPassage, retrieved_passages
-from pytest_rageval.metrics.rankings.retrieved import NO_RANKING, NO_TEXTS, by_rank
+from pytest_rageval.metrics.rankings.ranked_passages import NO_RANKING, NO_TEXTS, by_rank
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.evidence import Evidence, EvidencePlace, EvidenceUnit, LocatedEvidence
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.model.sample import Sample
 
-__all__ = ["NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence", "texts_not_whole"]
+__all__ = ["NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence", "texts_of_incomplete_unit"]
 
 NOT_IN_CORPUS = Score(reason="evidence_not_in_corpus")
-"""The corpus holds no alternative of the evidence completely."""
+"""The reason if no alternative of the evidence is completely in the corpus."""
 
 NEEDS_CORPUS = Score(reason="evidence_needs_corpus")
-"""The evidence consists of document spans, and no corpus was read."""
+"""The reason if the evidence consists of document spans, and no corpus was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRanks:
-    """The ranks at which the units of one alternative were found.
+    """The ranks of the units of one alternative of the evidence in a ranking.
 
     Attributes:
-        ranks: (unit, r(u)) for each unit; None if it was not found.
+        ranks: (unit, r(u)) for each unit; r(u) is None if the unit was not found.
         ranking: the ids of the retrieved passages, best first.
     """
 
@@ -69,10 +69,10 @@ class UnitRanks:
 
     @property
     def grades(self) -> dict[str, int]:
-        """The grades of relevant passages by id; units that were not found have ids that no passage has."""
+        """The grades of relevant passages by id; a unit that was not found has an id that no passage has."""
         grades: dict[str, int] = {}
-        for at, (unit, rank) in enumerate(self.ranks):
-            name = f"\0{at}" if rank is None else self.ranking[rank - 1]
+        for number, (unit, rank) in enumerate(self.ranks):
+            name = f"\0{number}" if rank is None else self.ranking[rank - 1]
             grades[name] = max(grades.get(name, 0), unit.grade)
         return grades
 
@@ -80,7 +80,7 @@ class UnitRanks:
 def known_evidence(case: Case) -> Evidence | Score:
     """Return the alternatives of a case's evidence that can judge a ranking, or why there is none.
 
-    If a corpus was read, these are the alternatives with all units in the corpus.
+    With a corpus, all units of such an alternative are in the corpus. Without one, no unit is a document span.
     """
     alternatives = case.instance.evidence
     if case.located is None:
@@ -91,7 +91,7 @@ def known_evidence(case: Case) -> Evidence | Score:
 
 
 def evidence_ranks(sample: Sample) -> tuple[UnitRanks, ...] | Score:
-    """Return the ranks of the units for each alternative of a case's evidence, or why they are unknown."""
+    """Return the ranks of the units, for each alternative of a case's evidence, or why they are unknown."""
     case, ranking = sample.case, sample.answer.ranking
     latest, ranks = _LATEST[0]
     if latest is not None and latest[0] is case and latest[1] is ranking:
@@ -102,7 +102,7 @@ def evidence_ranks(sample: Sample) -> tuple[UnitRanks, ...] | Score:
 
 
 _LATEST: list[tuple[tuple[Case, Ranking | None] | None, tuple[UnitRanks, ...] | Score]] = [(None, ())]
-"""The latest case with its ranking, cached because every metric of a case needs the same ranks."""
+"""The ranks of the latest case and ranking, cached because every metric of a case needs them."""
 
 
 def _ranks(case: Case, ranking: Ranking | None) -> tuple[UnitRanks, ...] | Score:
@@ -125,16 +125,16 @@ def _retrieved(case: Case, ranking: Ranking, units: Iterable[EvidenceUnit]) -> l
     return retrieved_passages(by_rank(ranking), case.located, pages)
 
 
-def texts_not_whole(case: Case, ranking: Ranking, unit: EvidenceUnit) -> list[str]:
-    """Return the texts of a unit's places; none if the passages of a ranking together hold all of one."""
+def texts_of_incomplete_unit(case: Case, ranking: Ranking, unit: EvidenceUnit) -> list[str]:
+    """Return the texts of a unit's places; [] if the passages of a ranking together hold one whole place."""
     retrieved = _retrieved(case, ranking, [unit]) or []
     places = list(_places(case.located, unit))
-    whole = any(_first(unit.page, place, retrieved, share=1) is not None for place in places)
-    return [] if whole else [place.text for place in places]
+    is_whole = any(_first_rank(unit.page, place, retrieved, share=1) is not None for place in places)
+    return [] if is_whole else [place.text for place in places]
 
 
 def _rank(located: LocatedEvidence | None, unit: EvidenceUnit, retrieved: Sequence[RetrievedPassage]) -> int | None:
-    ranks = [rank for place in _places(located, unit) if (rank := _first(unit.page, place, retrieved)) is not None]
+    ranks = [rank for place in _places(located, unit) if (rank := _first_rank(unit.page, place, retrieved)) is not None]
     return min(ranks, default=None)
 
 
@@ -146,14 +146,16 @@ def _places(located: LocatedEvidence | None, unit: EvidenceUnit) -> Iterator[Evi
         yield from located.places[unit]
 
 
-def _first(page: str, place: EvidencePlace, retrieved: Sequence[RetrievedPassage], share: float = 0.5) -> int | None:
+def _first_rank(
+    page: str, place: EvidencePlace, retrieved: Sequence[RetrievedPassage], share: float = 0.5
+) -> int | None:
     """Return the first rank at which the passages together hold this share of a place."""
-    solid = [not character.isspace() for character in place.text]
-    held, wanted = bytearray(len(solid)), sum(solid) * share
+    is_solid = [not character.isspace() for character in place.text]
+    is_held, minimum = bytearray(len(is_solid)), sum(is_solid) * share
     for rank, passage in enumerate(retrieved, 1):
-        begin, end = passage.held(page, place)
+        begin, end = passage.held_span(page, place)
         if begin < end:
-            held[begin:end] = b"\1" * (end - begin)
-            if sum(map(int.__and__, held, solid)) >= wanted:
+            is_held[begin:end] = b"\1" * (end - begin)
+            if sum(map(int.__and__, is_held, is_solid)) >= minimum:
                 return rank
     return None

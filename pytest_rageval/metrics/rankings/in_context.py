@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_rageval.metrics.answers.containment import NO_GOLD
-from pytest_rageval.metrics.rankings.retrieved import NO_RANKING, NO_TEXTS, supplied_of
+from pytest_rageval.metrics.rankings.ranked_passages import NO_RANKING, NO_TEXTS, passage_with_text
 from pytest_rageval.metrics.shared.matching import slot_hits
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
@@ -26,7 +26,7 @@ def answer_in_context(sample: Sample) -> Score:
         return NO_GOLD
     if ranking is None:
         return NO_RANKING
-    passages = [supplied_of(item, sample.case.instance) for item in ranking]
+    passages = [passage_with_text(item, sample.case.instance) for item in ranking]
     for passage in passages:
         if passage is not None and any(slot_hits(gold, passage.title, passage.text)):
             return Score(1.0)

@@ -23,16 +23,16 @@ def gated_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
     metric = get(inner)
     if not metric.higher_is_better:
         raise SettingError(
-            f"metric {short_repr(name)} would reward missing evidence, as 0 is the best {inner}; remove it"
+            f"metric {short_repr(name)} would reward missing evidence, because 0 is the best {inner}; remove it"
         )
 
     def gated(sample: Sample) -> Score:
-        """Score an answer by another metric, if its evidence was retrieved first.
+        """Score an answer by another metric, if its evidence is at the top of the ranking.
 
-        Formula: METRIC if `pages.page_r_precision` is 1, else 0. It is also 0 if nothing was retrieved or judged, to
-        keep the mean over the same cases as METRIC's. No value if the corpus does not hold the evidence.
+        Formula: METRIC if `pages.page_r_precision` is 1, else 0. It is also 0 without a ranking or judgements, so its
+        mean is over the same cases as that of METRIC. No value if the corpus lacks the evidence.
         Range: that of METRIC, higher is better. Empty input: as METRIC, also for not applicable.
-        Source: KILT (Petroni et al., NAACL 2021), KILT scores; here of any metric.
+        Source: KILT (Petroni et al., NAACL 2021), KILT scores; here for any metric.
         """
         score, pages = metric.compute(sample), page_r_precision(sample)
         if score.value is not None and pages is NOT_IN_CORPUS:

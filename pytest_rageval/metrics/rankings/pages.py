@@ -1,8 +1,8 @@
-"""Page metrics: the retrieved pages against a case's evidence sets, by KILT's rules.
+"""Page metrics: compare the retrieved pages with evidence sets, by KILT's rules.
 
 A page has the rank of its first passage. An evidence set is a list of pages that together prove the answer. The sets of
 a case are the pages of each alternative of its ``evidence``, else the alternative sets of its ``provenance``, else one
-set: the pages of its relevant qrels. If the corpus holds no alternative of the evidence, there is no value.
+set: the pages of its relevant qrels. If no alternative of the evidence is in the corpus, there is no value.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from pytest_rageval.metrics.rankings.cutoffs import Measure, cut
 from pytest_rageval.metrics.rankings.evidence_ranks import NOT_IN_CORPUS, known_evidence
-from pytest_rageval.metrics.rankings.retrieved import NO_RANKING, by_rank
+from pytest_rageval.metrics.rankings.ranked_passages import NO_RANKING, by_rank
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
@@ -33,6 +33,7 @@ __all__ = [
 NO_PROVENANCE = Score.not_applicable("no_provenance")
 
 Sets = tuple[frozenset[str], ...]
+"""Evidence sets: the page ids of each."""
 
 
 def page_r_precision(sample: Sample) -> Score:
@@ -43,19 +44,19 @@ def page_r_precision(sample: Sample) -> Score:
     qrels is not applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), R-precision.
     """
-    return _scored(sample, lambda pages, sets: max(_r_precision(pages, each) for each in sets))
+    return _score(sample, lambda pages, sets: max(_r_precision(pages, each) for each in sets))
 
 
 def page_precision(sample: Sample, k: int | None) -> Score:
     """Score the share of the first k entries that complete an evidence set.
 
-    Formula: evidence sets complete in the first k entries / k. The retrieved pages of a set form one entry, at the rank
-    of the last of them; each other page is an entry of its own.
+    Formula: evidence sets complete in the first k entries / k. The retrieved pages of one evidence set form one entry,
+    at the rank of the last of them; each other page is one entry.
     Range: 0..1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels is not
     applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), precision@k.
     """
-    return _scored(sample, lambda pages, sets: _complete(pages, sets, k) / (k or 1))
+    return _score(sample, lambda pages, sets: _n_complete(pages, sets, k) / (k or 1))
 
 
 def page_recall(sample: Sample, k: int | None) -> Score:
@@ -66,18 +67,18 @@ def page_recall(sample: Sample, k: int | None) -> Score:
     without provenance and qrels is not applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), recall@k.
     """
-    return _scored(sample, lambda pages, sets: _complete(pages, sets, k) / len(sets))
+    return _score(sample, lambda pages, sets: _n_complete(pages, sets, k) / len(sets))
 
 
 def page_success(sample: Sample, k: int | None) -> Score:
     """Score whether an evidence set is complete in the first k entries.
 
-    Formula: 1 if one is complete, else 0; entries as in `page_precision`.
+    Formula: 1 if an evidence set is complete in the first k entries, else 0; entries as in `page_precision`.
     Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels is not
     applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), success rate@k.
     """
-    return _scored(sample, lambda pages, sets: float(_complete(pages, sets, k) > 0))
+    return _score(sample, lambda pages, sets: float(_n_complete(pages, sets, k) > 0))
 
 
 def evidence_sets(case: Case) -> Sets:
@@ -93,7 +94,7 @@ def evidence_sets(case: Case) -> Sets:
     return (relevant,) if qrels else ()
 
 
-def _scored(sample: Sample, value: Callable[[list[str], Sets], float]) -> Score:
+def _score(sample: Sample, value: Callable[[list[str], Sets], float]) -> Score:
     if sample.case.instance.evidence and known_evidence(sample.case) is NOT_IN_CORPUS:
         return NOT_IN_CORPUS
     sets, ranking = evidence_sets(sample.case), sample.answer.ranking
@@ -111,20 +112,20 @@ def _r_precision(pages: list[str], evidence: frozenset[str]) -> float:
     return len(evidence.intersection(pages[: len(evidence)])) / len(evidence) if evidence else 0.0
 
 
-def _complete(pages: list[str], sets: Sets, k: int | None) -> int:
-    """Return how many evidence sets are complete in the first k entries; an entry has the rank of its last page.
+def _n_complete(pages: list[str], sets: Sets, k: int | None) -> int:
+    """Return how many evidence sets are complete in the first k entries (see `page_precision`).
 
     A page of two sets belongs to the entries of both.
     """
     entries: list[tuple[int, bool]] = []  # (index of the set or -1, whether the set is complete)
     missing = [set(each) for each in sets]
     for page in pages:
-        holders = [at for at, each in enumerate(missing) if page in each]
-        for at in holders:
-            missing[at].remove(page)
-            entries = [entry for entry in entries if entry[0] != at]
-            entries.append((at, not missing[at]))
-        if not holders:
+        sets_of_page = [index for index, each in enumerate(missing) if page in each]
+        for index in sets_of_page:
+            missing[index].remove(page)
+            entries = [entry for entry in entries if entry[0] != index]
+            entries.append((index, not missing[index]))
+        if not sets_of_page:
             entries.append((-1, False))
     return sum(complete for _, complete in entries[:k])
 

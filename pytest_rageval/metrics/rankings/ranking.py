@@ -2,7 +2,7 @@
 
 A case with evidence is scored by `evidence_ranks`; its qrels and provenance are then ignored.
 
-Ranks are those of `retrieved.by_rank`; a document is relevant if its grade is at least 1. An empty ranking scores 0.
+`ranked_passages.by_rank` gives the ranks; a document is relevant if its grade is at least 1. An empty ranking scores 0.
 Metrics are not applicable to a case without qrels ("no_qrels"); an answer without a ranking is unscored ("no_ranking").
 If a testbed declares another `relevance`, `relevance.judgements` replaces the qrels.
 """
@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 from pytest_rageval.metrics.rankings.cutoffs import Measure, cut
 from pytest_rageval.metrics.rankings.evidence_ranks import evidence_ranks
+from pytest_rageval.metrics.rankings.ranked_passages import by_rank
 from pytest_rageval.metrics.rankings.relevance import by_evidence, judgements
-from pytest_rageval.metrics.rankings.retrieved import by_rank
 from pytest_rageval.metrics.rankings.trec import TREC_EVAL
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-BY_EVIDENCE = Score.not_applicable("judged_by_evidence")
+_BY_EVIDENCE = Score.not_applicable("judged_by_evidence")
 
 
 def ndcg(sample: Sample, k: int | None = None) -> Score:
@@ -101,7 +101,7 @@ def recall(sample: Sample, k: int | None) -> Score:
 def success(sample: Sample, k: int | None) -> Score:
     """Score whether a relevant document is in the first k ranks.
 
-    Formula: 1 if one is, else 0.
+    Formula: 1 if a relevant document is in the first k ranks, else 0.
     Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; no qrels is not applicable; no
     ranking has the reason no_ranking.
     Source: trec_eval's success.
@@ -110,9 +110,9 @@ def success(sample: Sample, k: int | None) -> Score:
 
 
 def r_precision(sample: Sample, k: int | None = None) -> Score:
-    """Score the precision at the first rank at which all relevant documents could be retrieved.
+    """Score the precision at rank R, the number of relevant documents.
 
-    Formula: relevant documents in the first R ranks / R; R is the number of relevant documents.
+    Formula: relevant documents in the first R ranks / R.
     Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels is not
     applicable; no ranking has the reason no_ranking.
     Source: trec_eval's Rprec.
@@ -121,21 +121,21 @@ def r_precision(sample: Sample, k: int | None = None) -> Score:
 
 
 def judged(sample: Sample, k: int | None = None) -> Score:
-    """Score the share of judged documents in the first k ranks: the reliability of the other metrics.
+    """Score the share of judged documents in the first k ranks, which shows how reliable the other metrics are.
 
-    Formula: documents of the first k ranks with a grade (also 0) / the smaller of k and the ranking's length.
+    Formula: documents of the first k ranks with a grade (0 included) / the smaller of k and the length of the ranking.
     Range: 0..1, higher is better. Empty input: an empty ranking scores 0; not applicable without qrels, and with
     evidence, which judges every passage; no ranking has the reason no_ranking.
     Source: ir_measures' Judged (MacAvaney et al., ECIR 2022), with trec_eval's order of equal scores.
     """
     if by_evidence(sample.case):
-        return BY_EVIDENCE
+        return _BY_EVIDENCE
     judgement = judgements(sample)
     if isinstance(judgement, Score):
         return judgement
     qrels, ranking = judgement
-    first = by_rank(ranking)[:k]
-    return Score(sum(item.doc_id in qrels for item in first) / len(first) if first else 0.0)
+    top = by_rank(ranking)[:k]
+    return Score(sum(item.doc_id in qrels for item in top) / len(top) if top else 0.0)
 
 
 MEASURES: dict[str, Measure] = {

@@ -1,4 +1,4 @@
-"""Relevance of passages by a testbed's rule: judged ids, gold passages, or answers."""
+"""Judge the relevance of passages by a testbed's rule: ids, gold passages or answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from pytest_rageval.metrics.answers.containment import NO_GOLD
 from pytest_rageval.metrics.rankings.evidence_ranks import evidence_ranks
-from pytest_rageval.metrics.rankings.retrieved import NO_QRELS, NO_RANKING, NO_TEXTS, STALE_LABELS, by_rank
+from pytest_rageval.metrics.rankings.ranked_passages import NO_QRELS, NO_RANKING, NO_TEXTS, STALE_LABELS, by_rank
 from pytest_rageval.metrics.shared.matching import fold, slot_hits
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.outcome import Score
@@ -17,8 +17,8 @@ from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.words import words
 
 __all__ = [
-    "LEAST_OVERLAP",
-    "LEAST_RUN",
+    "MIN_OVERLAP",
+    "MIN_RUN",
     "NO_GOLD_PASSAGES",
     "UNKNOWN_RELEVANT",
     "by_evidence",
@@ -27,12 +27,11 @@ __all__ = [
     "overlap",
 ]
 
-LEAST_OVERLAP = 0.5
-"""Smallest share of the shorter text's words that must be in the other text in one run: half of a passage cut in two
-is enough."""
+MIN_OVERLAP = 0.5
+"""Smallest length of the shared run of words, as a share of the shorter text: one half of a cut passage is enough."""
 
-LEAST_RUN = 5
-"""Smallest length of that run in words (or the whole of a shorter gold passage): a single word of a heading is not
+MIN_RUN = 5
+"""Smallest length of the shared run in words, unless the gold passage is shorter: one word of a heading is not
 enough."""
 
 NO_GOLD_PASSAGES = Score.not_applicable("no_gold_passages")
@@ -43,20 +42,20 @@ UNKNOWN_RELEVANT = Score.not_applicable("unknown_relevant")
 def judgements(sample: Sample) -> tuple[Mapping[str, int], Ranking] | Score:
     """Return the grades of documents by id and the ranking that they judge, or why there are none.
 
-    A case with evidence is judged by it instead of by ids: see `judgement_sets`.
+    For a case with evidence, call `judgement_sets` instead.
 
     By "ids", the grades are the case's qrels. By "answers", a passage has grade 1 if its title or text contains an
     alias of any gold slot (see `matching.occurrences`); only the retrieved passages are judged.
 
-    By "overlap", the relevant documents are the record's positive passages. Each matches one retrieved passage: the
-    one with the longest overlap (`overlap`), the first of equals. That passage has grade 1; others that repeat it have
-    grade 0. Gold passages that match the same passage count as one. A gold passage without a match counts as a missed
-    relevant document.
+    By "overlap", the relevant documents are the record's positive passages. Each one matches the retrieved passage with
+    the longest overlap (`overlap`; the first of equals). Matched passages have grade 1; all other passages have grade
+    0, even if they repeat a gold passage. Gold passages that match the same passage count as one document. A gold
+    passage without a match counts as a relevant document that was not retrieved.
     """
     case, ranking = sample.case, sample.answer.ranking
-    missing = _missing(case)
-    if missing is not None:
-        return missing
+    reason = _not_applicable(case)
+    if reason is not None:
+        return reason
     if ranking is None:
         return NO_RANKING
     if case.relevance == "ids":
@@ -70,8 +69,8 @@ def judgements(sample: Sample) -> tuple[Mapping[str, int], Ranking] | Score:
 def judgement_sets(sample: Sample) -> tuple[Sequence[Mapping[str, int]], Ranking] | Score:
     """Return alternative judgements of a ranking, or why there are none; each metric takes its maximum over them.
 
-    By "ids", a case with evidence has the grades of `evidence_ranks` for each alternative. Any other case has one set
-    of judgements.
+    If evidence decides relevance (`by_evidence`), each alternative of it has its grades by `evidence_ranks`. Any other
+    case has one set of judgements.
     """
     ranks = evidence_ranks(sample) if by_evidence(sample.case) else None
     if ranks is None:
@@ -89,17 +88,16 @@ def by_evidence(case: Case) -> bool:
 
 
 def overlap(text: Sequence[str], gold: Sequence[str]) -> int:
-    """Return the length in words of the longest run that a text shares with a gold passage; 0 if they do not overlap.
+    """Return the length in words of the longest run that a text shares with a gold passage; 0 if it is too short.
 
-    They overlap if the run is at least `LEAST_OVERLAP` of the shorter of the two, and at least `LEAST_RUN` words or the
-    whole gold passage.
+    The run must be at least `MIN_OVERLAP` of the shorter text, and at least `MIN_RUN` words or the whole gold passage.
     """
     run = SequenceMatcher(None, text, gold, autojunk=False).find_longest_match().size
-    least = max(LEAST_OVERLAP * min(len(text), len(gold)), min(LEAST_RUN, len(gold)))
-    return run if 0 < least <= run else 0
+    minimum = max(MIN_OVERLAP * min(len(text), len(gold)), min(MIN_RUN, len(gold)))
+    return run if 0 < minimum <= run else 0
 
 
-def _missing(case: Case) -> Score | None:
+def _not_applicable(case: Case) -> Score | None:
     """Return why a case cannot be judged by its testbed's rule, or None."""
     if case.relevance == "ids":
         return None if case.qrels else NO_QRELS
@@ -109,6 +107,7 @@ def _missing(case: Case) -> Score | None:
 
 
 def _positives(instance: Instance) -> list[str]:
+    """Return the texts of the positive passages of a record."""
     return [passage.text for passage in instance.passages or () if passage.role == "positive"]
 
 
@@ -119,9 +118,9 @@ def _by_answers(ranking: Ranking, instance: Instance) -> dict[str, int]:
 def _by_overlap(ranking: Ranking, instance: Instance) -> dict[str, int]:
     texts = {item.doc_id: item.text for item in by_rank(ranking)}
     grades = dict.fromkeys(texts, 0)
-    for at, gold in enumerate(_positives(instance)):
+    for number, gold in enumerate(_positives(instance)):
         runs = {name: _run(text, gold) for name, text in texts.items()}
-        grades[max(runs, key=runs.__getitem__) if any(runs.values()) else f"\0{at}"] = 1  # no document's id
+        grades[max(runs, key=runs.__getitem__) if any(runs.values()) else f"\0{number}"] = 1  # no real id begins so
     return grades
 
 

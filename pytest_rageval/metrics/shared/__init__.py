@@ -1,1 +1,1 @@
-"""Rules shared by several metrics: matching, quantities, detection."""
+"""Rules that several metrics share: matching, quantities, detection of refusals."""

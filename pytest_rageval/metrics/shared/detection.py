@@ -1,4 +1,4 @@
-"""Detect answers that reject the question, or say that the documents are wrong."""
+"""Detect answers that decline to answer, or say that the documents have errors."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from pytest_rageval.text.refusals import refuses
 
 __all__ = ["flags_error", "rejects"]
 
-_LINE_START = re.compile(r"\n(?![ \t]*[a-z\n])")
+_CLAUSE_BREAK = re.compile(r"\n(?![ \t]*[a-z\n])")
+"""A line break that ends a clause: the next line does not begin with a small letter."""
 
 _WINDOW = 80
+"""Number of characters before a marker that may contain its negation."""
+
 _NEGATED_EN = re.compile(
     r"""
     (?: \b(?:no|not|cannot|never|neither|nor|none) | n['’]t | (?<!not\ )\b(?:without|free\ of|free\ from) )
@@ -38,9 +41,9 @@ _NEGATED_ZH = re.compile(
 
 
 def rejects(answer: Answer, markers: Markers) -> bool:
-    """Return whether the answer declines to answer.
+    """Return whether the system declines to answer.
 
-    ``answer.abstained`` decides if the system set it. Otherwise the answer declines if it is a plain refusal in one of
+    ``answer.abstained`` decides if the system set it. Otherwise it declines if the answer is a plain refusal in one of
     the languages of ``markers.rules`` (see `text.refusals.refuses`), or contains a rejection marker of any language
     (see `matching.contains`).
     """
@@ -54,19 +57,19 @@ def rejects(answer: Answer, markers: Markers) -> bool:
 def flags_error(text: str, markers: Markers) -> bool:
     """Return whether the text says that the documents have factual errors.
 
-    It does if an error marker of any language occurs at least once without a negation. A negation is a negator before
-    the marker, in the same clause, in either language:
+    It does if an error marker of any language occurs at least once without a negation. A negation stands before the
+    marker, in the same clause, and has one of these forms:
 
-    - English: no, not, cannot, n't, never, neither, nor, none, without, free of, free from; then at most five words,
-      except words that open a clause or change the sense (although, and, as, because, but, by, despite, due, free,
-      given, if, just, only, owing, since, so, though, when, while, with, without).
-    - Chinese: 不存在, 不包含, 不包括, 不含, 不是, 找不到, 并非, 没, 未, 无 (not 无论); then at most ten characters,
-      without 由于, 因, 但, 而, 且, 并 or 却 among them.
+    - English: one of no, not, cannot, n't, never, neither, nor, none, without, free of, free from; then at most five
+      words, but no word that opens a clause or changes the sense (although, and, as, because, but, by, despite, due,
+      free, given, if, just, only, owing, since, so, though, when, while, with, without).
+    - Chinese: one of 不存在, 不包含, 不包括, 不含, 不是, 找不到, 并非, 没, 未, 无 (not 无论); then at most ten
+      characters, but none of 由于, 因, 但, 而, 且, 并 and 却.
 
-    Punctuation ends a clause, and so does a line break unless the next line begins with a small letter.
-    A negation after the marker ("factual errors were not found") is not detected.
+    Punctuation ends a clause. A line break also ends it, unless the next line begins with a small letter. A negation
+    after the marker ("factual errors were not found") is not detected.
     """
-    clauses = fold(_LINE_START.sub("\n. ", text))
+    clauses = fold(_CLAUSE_BREAK.sub("\n. ", text))
     return any(
         not _negated(clauses, position)
         for phrase in _phrases(markers.error)
@@ -81,6 +84,6 @@ def _negated(text: str, position: int) -> bool:
 
 
 def _phrases(by_language: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Yield every language's markers: the answer's language may differ from the question's."""
+    """Yield the markers of all languages, because an answer may be in another language than its question."""
     for phrases in by_language.values():
         yield from phrases

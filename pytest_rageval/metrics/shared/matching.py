@@ -1,4 +1,4 @@
-"""Match aliases in a text: containment after folding; numbers are compared as numbers."""
+"""Find aliases in a text after folding; numbers are compared as numbers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pytest_rageval.text.unicode import nfkc
 
 __all__ = ["contains", "fold", "fold_spaces", "meets", "occurrences", "slot_hits"]
 
-_SPACE_AT_HAN = f"(?<=[{CJK}]) | (?=[{CJK}])"  # compiled, by re, when the first text is not ASCII
+_SPACE_AT_HAN = f"(?<=[{CJK}]) | (?=[{CJK}])"  # `re` compiles it for the first text that is not ASCII
 _DIGITS = re.compile(r"\d+")
-_LONGEST_IN_WORDS = 40
+_MAX_LENGTH_IN_WORDS = 40  # characters of an alias that may state a number in words
 _NO_NUMBERS = array("L"), array("L")
 _NUMBER = re.compile(
     r"""
@@ -28,7 +28,7 @@ _NUMBER = re.compile(
     | \d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?            # 12,345.6
     | \d+(?:\.\d+)?                                 # 70 and 70.5
     | (?<![^\W_])(?<!\.)\.\d+                       # .70, but not after a letter or in an ellipsis
-    | (?<=\d)[百千万亿]{2,}                         # 万亿 behind a number is one word
+    | (?<=\d)[百千万亿]{2,}                         # 万亿 after a number is one word
     """,
     re.VERBOSE,
 )
@@ -42,32 +42,33 @@ def fold_spaces(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def fold(text: str) -> str:
-    """Return the form in which texts are compared. Folding twice changes nothing.
+    """Return a text in the form in which texts are compared; folding it again changes nothing.
 
-    The form is NFKC, case folded, with folded spaces, no separators of thousands (1,577 is 1577), U+2212 as a hyphen.
+    Folding applies NFKC, folds case and spaces (`fold_spaces`), removes separators of thousands (1,577 becomes 1577)
+    and writes U+2212 as a hyphen.
     """
     if text.isascii():
         return join_thousands(fold_spaces(text.casefold()))
-    plain = nfkc(join_wide_thousands(text)).casefold().replace("\u2212", "-")
-    return join_thousands(fold_spaces(nfkc(plain)))
+    casefolded = nfkc(join_wide_thousands(text)).casefold().replace("\u2212", "-")
+    return join_thousands(fold_spaces(nfkc(casefolded)))
 
 
 def occurrences(text: str, alias: str) -> Iterator[int]:
-    """Yield where ``alias`` occurs, as offsets into ``fold(text)``; both are folded first.
+    """Yield the offset of each occurrence of ``alias`` in ``fold(text)``; the alias is folded too.
 
-    An occurrence must not split a number of the text: no number strictly contains its start or its end.
-    A number is a run of digits with its decimals (``70.5``) and its minus (`notation.negative_span`), a fraction
-    (``1/4``) or a version (``3.11.2``); in a date (``2022.1.3``) every part is a number of its own. A number may start
+    An occurrence must not split a number of the text, so neither its start nor its end is inside a number. A number is
+    a run of digits with its decimals (``70.5``) and its minus (`notation.negative_span`), a fraction
+    (``1/4``) or a version (``3.11.2``); in a date (``2022.1.3``) every part is one number. A number may start
     with its decimal point (``.70``) unless a letter, digit or dot precedes it. So 70 is not in 170, 70.5, .70 or -70,
     2.3% is not in 12.3%, 4 is not in 1/4, 3.11 is not in 3.11.2, 8强 is not in 18强, 5万 is not in 5万亿, and 70 is in
-    "It was 70.", "60-70" and "(70)". A colon separates numbers, so 10:30 is in 10:30:15, as in RGB. Units and letters
-    are not boundaries: "art" is in "party", as in RGB. An empty alias never occurs.
+    "It was 70.", "60-70" and "(70)". As in RGB, a colon separates numbers, so 10:30 is in 10:30:15; and words may be
+    split: "art" is in "party". An empty alias never occurs.
     """
     return _occurrences(fold(text), fold(alias))
 
 
 def _occurrences(haystack: str, needle: str) -> Iterator[int]:
-    """Yield where ``needle`` occurs in ``haystack``; both are folded."""
+    """Yield the offset of each occurrence of ``needle`` in ``haystack``; both are folded already."""
     position = haystack.find(needle) if needle else -1
     if position < 0:
         return
@@ -85,7 +86,7 @@ def _occurrences(haystack: str, needle: str) -> Iterator[int]:
 
 
 def contains(text: str, alias: str) -> bool:
-    """Return whether ``text`` contains ``alias``: it occurs (`occurrences`), or is a quantity that the text states.
+    """Return whether the alias occurs in the text (`occurrences`), or is a quantity that the text states.
 
     A quantity is a number with its unit and nothing else (`same_quantity.states`): "$1577.00" is in "$1,577 million",
     "5%" in "5 percent", "1.2bn" in "1,200 million", "two" in "2 museums".
@@ -101,13 +102,13 @@ def contains(text: str, alias: str) -> bool:
 
 
 def slot_hits(gold: Gold, *texts: str) -> tuple[str | None, ...]:
-    """Return, for each slot, its first alias that one of the texts contains, or None.
+    """Return for each slot its first alias that one of the texts contains, or None.
 
-    The last result is kept: the metrics of a case ask the same one after the other.
+    The latest result is cached, because several metrics of a case need the same one.
     """
     global _last_hits
-    same_gold, same_texts, hits = _last_hits
-    if same_gold is gold and same_texts == texts:
+    cached_gold, cached_texts, hits = _last_hits
+    if cached_gold is gold and cached_texts == texts:
         return hits
     hits = _slot_hits(gold, texts)
     _last_hits = gold, texts, hits
@@ -130,7 +131,7 @@ def _first_hit(slot: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
 
 
 def meets(gold: Gold, text: str) -> bool:
-    """Return whether ``text`` contains an alias of every slot; True for no slots."""
+    """Return whether ``text`` contains an alias of every slot; True if there are no slots."""
     return None not in slot_hits(gold, text)
 
 
@@ -141,11 +142,12 @@ def _has_number(alias: str) -> bool:
         return True
     from pytest_rageval.text.numerals import in_digits  # its patterns take time to compile
 
-    return len(alias) <= _LONGEST_IN_WORDS and _DIGITS.search(in_digits(alias)) is not None
+    return len(alias) <= _MAX_LENGTH_IN_WORDS and _DIGITS.search(in_digits(alias)) is not None
 
 
 @lru_cache(maxsize=256)
 def _is_negative(needle: str) -> bool:
+    """Return whether a folded alias begins with a negative number."""
     return _starts_negative(needle, 0)
 
 
@@ -157,7 +159,7 @@ def _starts_negative(text: str, position: int) -> bool:
 
 
 def _past_number(text: str, position: int) -> int:
-    """Return the end of the number that strictly contains ``position``, or ``position`` if none does."""
+    """Return the end of the number that ``position`` is inside of, or ``position`` itself if there is none."""
     starts, ends = _numbers(text)
     after = bisect_left(starts, position)
     before = after - 1
@@ -174,7 +176,7 @@ def _past_number(text: str, position: int) -> int:
 
 @lru_cache(maxsize=8)
 def _numbers(text: str) -> tuple[array[int], array[int]]:
-    """Return where the numbers of ``text`` start and where they end, without their minus, in order."""
+    """Return the starts and the ends of the numbers of ``text`` in order, without their minus."""
     if _DIGITS.search(text) is None:
         return _NO_NUMBERS
     starts, ends = array("L"), array("L")

@@ -1,4 +1,4 @@
-"""A share of cases with its 95 % interval."""
+"""Compute the 95 % interval of a proportion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import NormalDist
 __all__ = ["LEVEL", "wilson_interval"]
 
 LEVEL = 0.95
-"""The level of all intervals."""
+"""The confidence level of all intervals."""
 
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
@@ -22,4 +22,4 @@ def wilson_interval(successes: float, n: int) -> tuple[float, float]:
     z2 = _Z * _Z
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = _Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p stays inside despite rounding
+    return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # contains p in spite of rounding

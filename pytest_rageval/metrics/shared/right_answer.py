@@ -1,4 +1,4 @@
-"""Decide whether an answer is right: by containment of the gold answer, or by its numbers."""
+"""Decide whether an answer is right: it contains the gold answer, or states its numbers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ def is_right(instance: Instance, text: str) -> bool:
 
 
 def answer_hits(instance: Instance, text: str) -> tuple[str | None, ...]:
-    """Return, for each slot, the first alias that ``text`` meets, or None.
+    """Return for each slot the first alias that ``text`` meets, or None.
 
-    A text meets an alias that it contains (`matching.contains`), or an alias with digits whose numbers it has. The
-    second follows the rule of ``numerical_accuracy`` (`quantities.alias_verdict`): for "The gain was $20 billion", the
-    answer "It was about 20 billion dollars" is right. All words of such an alias must also be in the question or the
-    answer (`same_words.says_words`): "Ronaldo, with 35 goals" does not meet "Messi, 35 goals", and "ibuprofen 500 mg"
-    does not meet "aspirin 500 mg". For speed, an alias is skipped if its digits are in neither the question nor the
-    answer.
+    A text meets an alias that it contains (`matching.contains`). It also meets an alias with digits if it states the
+    same numbers by the rule of ``numerical_accuracy`` (`quantities.alias_verdict`), and all other words of the alias
+    are in the question or the answer (`same_words.says_words`). So "It was about 20 billion dollars" meets "The gain
+    was $20 billion" if the question has the word gain, but "Ronaldo, with 35 goals" does not meet "Messi, 35 goals".
+    For speed, an alias is skipped if some of its digits are in neither the question nor the answer.
     """
     hits = slot_hits(instance.gold, text)
     if None not in hits:
@@ -40,14 +39,14 @@ def answer_hits(instance: Instance, text: str) -> tuple[str | None, ...]:
 
 @lru_cache(maxsize=64)
 def _by_numbers(question: str, slot: tuple[str, ...], answer: str) -> str | None:
-    numeric = [alias for alias in slot if _digits(alias) and _digits(alias) <= _digits(question) | _digits(answer)]
-    if not numeric:
+    with_digits = [alias for alias in slot if _digits(alias) and _digits(alias) <= _digits(question) | _digits(answer)]
+    if not with_digits:
         return None
     from pytest_rageval.metrics.shared.quantities import alias_verdict  # its patterns take time to compile
     from pytest_rageval.metrics.shared.same_words import says_words
 
-    worded = (alias for alias in numeric if says_words(question, alias, answer))
-    return next((alias for alias in worded if alias_verdict(question, alias, answer) == 1.0), None)
+    candidates = (alias for alias in with_digits if says_words(question, alias, answer))
+    return next((alias for alias in candidates if alias_verdict(question, alias, answer) == 1.0), None)
 
 
 @lru_cache(maxsize=64)

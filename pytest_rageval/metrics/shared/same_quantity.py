@@ -12,179 +12,194 @@ from pytest_rageval.text.notation import has_negative
 from pytest_rageval.text.quantities import DATE, RATIOS, TIME, UNKNOWN, Quantity, quantities, whole_quantity
 from pytest_rageval.text.units import EITHER
 
-__all__ = ["as_written", "read", "relation", "states"]
+__all__ = ["as_written", "read_quantities", "relation", "states"]
 
-Relation = Literal["same", "near", "other", "apart"]
+Relation = Literal["same", "undecided", "different", "incomparable"]
+"""Of two quantities: incomparable ones have different units; an undecided pair may be the same."""
 
-_SURE_DIGITS = 3
-"""A number of at least this many digits may be rounded; a shorter one is a round number."""
+_MIN_DIGITS = 3
+"""Only a number with at least this many digits counts as the rounded form of another number."""
 
-_LEFT_OUT = (2, 3, 4, 6, 8, 9, 12)
-"""Powers of ten that are missing from numbers in a table "in millions" or "in %"."""
+_OMITTED_POWERS = (2, 3, 4, 6, 8, 9, 12)
+"""Powers of ten that numbers omit, such as in a table "in millions" or "in %"."""
 
-_SCALES = ((1, 1), *(scale for power in _LEFT_OUT for scale in ((10**power, 1), (1, 10**power))))
-"""The factors by which a number may differ, as numerator and denominator."""
+_SCALES = ((1, 1), *(scale for power in _OMITTED_POWERS for scale in ((10**power, 1), (1, 10**power))))
+"""The factors by which two numbers may differ then, as numerator and denominator."""
 
-_LONGEST_TEXT, _LONGEST_ALIAS = 10_000, 60
-"""Length of the longest text that is read, and of the longest alias that can be a quantity."""
+_MAX_TEXT, _MAX_ALIAS = 10_000, 60
+"""Maximum characters of a text, and of an alias that is one quantity; longer ones are not read."""
 
 
 def states(text: str, alias: str) -> bool:
     """Return whether ``alias`` is one quantity, and ``text`` states it.
 
-    Number and sign must be the same, as for `relation`, and so must the unit, unless one side leaves it out: $1,577
-    million is 1.577 billion dollars, and 5% is 5 percent, but not 0.05. An unknown word after a number is a unit of its
-    own: 5 kg is not 5 boxes. An alias that ends with its digits may lack a multiplier: $1,577 million states $1577.00,
-    but 1577 euros does not. A negative quantity needs a minus in the text (`notation.negative_span`): five (5) is not
-    -5. Texts of more than 10,000 characters are not read.
+    Number, sign and unit must be the same as in `relation`; one side may omit the unit. So $1,577 million is 1.577
+    billion dollars, and 5% is 5 percent, but not 0.05. An unknown word after a number counts as a separate unit: 5 kg
+    is not 5 boxes. An alias that ends with a digit may omit a multiplier: $1,577 million states $1577.00, but 1577
+    euros does not. A negative quantity needs a minus in the text (`notation.negative_span`): five (5) is not -5. Texts
+    of more than 10,000 characters are not read.
     """
-    if len(alias) > _LONGEST_ALIAS or len(text) > _LONGEST_TEXT:
+    if len(alias) > _MAX_ALIAS or len(text) > _MAX_TEXT:
         return False
-    quantity = _whole(alias)
+    quantity = _quantity_of(alias)
     if quantity is None or (quantity.high < 0 and not has_negative(text)):
         return False
-    in_text = [one for one in read(text) if one.unit not in (DATE, TIME, UNKNOWN)]
+    in_text = [one for one in read_quantities(text) if one.unit not in (DATE, TIME, UNKNOWN)]
     if any(
-        _comparable(quantity, one) and _of_one_kind(quantity, one) and _same_numbers(*_in_one_unit(quantity, one))
+        _comparable(quantity, one) and _same_kind(quantity, one) and _same_range(*_in_same_unit(quantity, one))
         for one in in_text
     ):
         return True
     return alias.rstrip()[-1:].isdecimal() and any(
-        quantity.unit in ("", one.unit) and _written(quantity) == _written(one) for one in in_text
+        quantity.unit in ("", one.unit) and _range_of_digits(quantity) == _range_of_digits(one) for one in in_text
     )
 
 
 @lru_cache(maxsize=64)
-def read(text: str) -> tuple[Quantity, ...]:
-    """Return the quantities of a text (`quantities`)."""
+def read_quantities(text: str) -> tuple[Quantity, ...]:
+    """Return the quantities of a text (see `text.quantities.quantities`), cached."""
     return quantities(text)
 
 
 @lru_cache(maxsize=256)
-def _whole(alias: str) -> Quantity | None:
+def _quantity_of(alias: str) -> Quantity | None:
     return whole_quantity(alias)
 
 
-def _written(one: Quantity) -> tuple[Fraction, Fraction]:
-    """Return the number of the digits alone, without the word that multiplies it."""
-    return one.low / one.factor / one.scale, one.high / one.factor / one.scale
+def _range_of_digits(quantity: Quantity) -> tuple[Fraction, Fraction]:
+    """Return both ends of a quantity as its digits state them: 5 for 5 million, without scale word and unit."""
+    divisor = quantity.factor * quantity.scale
+    return quantity.low / divisor, quantity.high / divisor
 
 
 def relation(gold: Quantity, answer: Quantity) -> Relation:
-    """Return whether two quantities are the same, could be ("near"), differ, or are not comparable ("apart")."""
+    """Return how a quantity of an answer relates to a gold quantity.
+
+    Numbers are compared as in `quantities.numerical_verdict`; ambiguous numbers are undecided.
+    """
     if UNKNOWN in (gold.unit, answer.unit):
-        return "near"
+        return "undecided"
     if DATE in (gold.unit, answer.unit):
-        return _dates(gold, answer)
+        return _date_relation(gold, answer)
     if TIME in (gold.unit, answer.unit):
         if gold.unit != answer.unit:
-            return "apart"
-        return "same" if gold.low == answer.low else "near" if abs(gold.low - answer.low) == 720 else "other"
+            return "incomparable"
+        is_half_day_apart = abs(gold.low - answer.low) == 720  # 5:00 may be 17:00
+        return "same" if gold.low == answer.low else "undecided" if is_half_day_apart else "different"
     if _comparable(gold, answer):
-        numbers = _numbers(*_in_one_unit(gold, answer))
-        return numbers if numbers != "same" or _of_one_kind(gold, answer) else "near"
+        numbers = _range_relation(*_in_same_unit(gold, answer))
+        return numbers if numbers != "same" or _same_kind(gold, answer) else "undecided"
     if {gold.unit, answer.unit} == {"", "%"}:
         plain, percent = (gold, answer) if gold.unit == "" else (answer, gold)
-        if plain.step < 1 and _numbers(replace(plain, low=plain.low * 100, high=plain.high * 100), percent) == "same":
+        times_100 = replace(plain, low=plain.low * 100, high=plain.high * 100)
+        if plain.step < 1 and _range_relation(times_100, percent) == "same":  # 0.05 is 5%
             return "same"
-        return "apart" if _numbers(gold, answer) == "other" else "near"
-    return "apart"
+        return "incomparable" if _range_relation(gold, answer) == "different" else "undecided"
+    return "incomparable"
 
 
 def _comparable(gold: Quantity, answer: Quantity) -> bool:
-    """Return whether two numbers have the same unit, or one of them leaves out a unit that is not a ratio."""
+    """Return whether two quantities have the same unit, or one of them omits a unit that is not a ratio."""
     units = frozenset((gold.unit, answer.unit))
     return (
         len(units) == 1 or units in EITHER or ("" in (gold.unit, answer.unit) and not RATIOS & {gold.unit, answer.unit})
     )
 
 
-def _of_one_kind(gold: Quantity, answer: Quantity) -> bool:
-    """Return False if the units differ and at least one of them is an unknown word."""
+def _same_kind(gold: Quantity, answer: Quantity) -> bool:
+    """Return whether two quantities count the same things: False if their units differ and one is unknown."""
     kinds = {gold.noun or gold.unit, answer.noun or answer.unit} - {""}
     return len(kinds) < 2 or not (gold.noun or answer.noun)
 
 
-def _in_one_unit(gold: Quantity, answer: Quantity) -> tuple[Quantity, Quantity]:
-    """Return both quantities; a bare number gets the unit of the other one: 3 compared with "3 years" is 36 months."""
-    return (gold if gold.unit else _times(gold, answer.factor)), (
-        answer if answer.unit else _times(answer, gold.factor)
-    )
+def _in_same_unit(gold: Quantity, answer: Quantity) -> tuple[Quantity, Quantity]:
+    """Return both quantities in one unit; a bare number gets the other unit: 3 and 2 years are 36 and 24."""
+    gold_in_unit = gold if gold.unit else _multiply(gold, answer.factor)
+    answer_in_unit = answer if answer.unit else _multiply(answer, gold.factor)
+    return gold_in_unit, answer_in_unit
 
 
-def as_written(one: Quantity) -> Quantity:
-    """Return the number as written, before the conversion of its unit: 3 for 3 years."""
-    return replace(_times(one, 1 / one.factor), unit="", factor=Fraction(1))
+def as_written(quantity: Quantity) -> Quantity:
+    """Return the number before the conversion of its unit: 3 for 3 years."""
+    return replace(_multiply(quantity, 1 / quantity.factor), unit="", factor=Fraction(1))
 
 
-def _times(one: Quantity, factor: Fraction) -> Quantity:
-    """Return a quantity multiplied by a factor."""
-    return replace(one, low=one.low * factor, high=one.high * factor, step=one.step * factor)
+def _multiply(quantity: Quantity, factor: Fraction) -> Quantity:
+    return replace(quantity, low=quantity.low * factor, high=quantity.high * factor, step=quantity.step * factor)
 
 
-def _dates(gold: Quantity, answer: Quantity) -> Relation:
+def _date_relation(gold: Quantity, answer: Quantity) -> Relation:
+    """Return the relation of two quantities of which at least one is a date; the other may be a bare year."""
     if gold.unit != answer.unit:
         year, other = (gold.year, answer) if gold.year else (answer.year, gold)
         if not year:
-            return "apart"
+            return "incomparable"
         year_of_other = other.date[0] if other.unit == DATE else other.year
         if other is gold and gold.unit == DATE and any(gold.date[1:]):
-            return "near" if year_of_other in (0, year) else "apart"
-        return "same" if year_of_other == year else "other" if year_of_other else "apart"
+            return "undecided" if year_of_other in (0, year) else "incomparable"
+        return "same" if year_of_other == year else "different" if year_of_other else "incomparable"
     pairs = list(zip(gold.date, answer.date, strict=True))
-    if any(ours and theirs and ours != theirs for ours, theirs in pairs):
-        return "other"
-    return "same" if all(theirs == ours or not ours for ours, theirs in pairs) else "near"
+    if any(of_gold and of_answer and of_gold != of_answer for of_gold, of_answer in pairs):
+        return "different"
+    return "same" if all(of_answer == of_gold or not of_gold for of_gold, of_answer in pairs) else "undecided"
 
 
-def _numbers(gold: Quantity, answer: Quantity) -> Relation:
+def _range_relation(gold: Quantity, answer: Quantity) -> Relation:
+    """Return the relation of two numbers or ranges of one unit."""
     if (gold.low == gold.high) != (answer.low == answer.high):
-        return "near" if gold.low <= answer.high and answer.low <= gold.high else "other"
+        return "undecided" if gold.low <= answer.high and answer.low <= gold.high else "different"
     if gold.low == gold.high:
-        return _number(gold.low, answer.low, gold, answer)
-    ends = {_number(gold.low, answer.low, gold, answer), _number(gold.high, answer.high, gold, answer)}
-    return "other" if "other" in ends else "near" if "near" in ends else "same"
+        return _number_relation(gold.low, answer.low, gold, answer)
+    ends = {
+        _number_relation(gold.low, answer.low, gold, answer),
+        _number_relation(gold.high, answer.high, gold, answer),
+    }
+    return "different" if "different" in ends else "undecided" if "undecided" in ends else "same"
 
 
-def _same_numbers(gold: Quantity, answer: Quantity) -> bool:
-    ranges = gold.low != gold.high, answer.low != answer.high
-    if ranges[0] != ranges[1] or not _same_number(gold.low, answer.low, gold, answer):
+def _same_range(gold: Quantity, answer: Quantity) -> bool:
+    """Return whether two numbers or ranges are the same; faster than `_range_relation`."""
+    gold_is_range, answer_is_range = gold.low != gold.high, answer.low != answer.high
+    if gold_is_range != answer_is_range or not _same_number(gold.low, answer.low, gold, answer):
         return False
-    return not ranges[0] or _same_number(gold.high, answer.high, gold, answer)
+    return not gold_is_range or _same_number(gold.high, answer.high, gold, answer)
 
 
-def _same_number(ours: Fraction, theirs: Fraction, gold: Quantity, answer: Quantity) -> bool:
-    apart = abs(ours - theirs)
-    return apart == 0 or (answer.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * apart < gold.step)
+def _same_number(gold_number: Fraction, answer_number: Fraction, gold: Quantity, answer: Quantity) -> bool:
+    """Return whether two numbers are equal, or the gold number is the rounded form of the answer's number."""
+    difference = abs(gold_number - answer_number)
+    return difference == 0 or (answer.step <= gold.step and gold.digits >= _MIN_DIGITS and 2 * difference < gold.step)
 
 
-def _number(ours: Fraction, theirs: Fraction, gold: Quantity, answer: Quantity) -> Relation:
-    if _same_number(ours, theirs, gold, answer):
+def _number_relation(gold_number: Fraction, answer_number: Fraction, gold: Quantity, answer: Quantity) -> Relation:
+    """Return the relation of two numbers, each one end of its quantity."""
+    if _same_number(gold_number, answer_number, gold, answer):
         return "same"
-    if abs(ours - theirs) < max(gold.step, answer.step):
-        return "near"
-    return "near" if _alike(abs(ours), abs(theirs), _coarsest(gold), _coarsest(answer)) else "other"
+    if abs(gold_number - answer_number) < max(gold.step, answer.step):
+        return "undecided"
+    may_be_same = _may_be_rescaled(abs(gold_number), abs(answer_number), _rounding_step(gold), _rounding_step(answer))
+    return "undecided" if may_be_same else "different"
 
 
-def _alike(ours: Fraction, theirs: Fraction, our_step: Fraction, their_step: Fraction) -> bool:
-    """Return whether two numbers, times a factor of `_SCALES`, differ by at most half of the larger step.
+def _may_be_rescaled(one: Fraction, other: Fraction, one_step: Fraction, other_step: Fraction) -> bool:
+    """Return whether two numbers differ by a factor of `_SCALES` and at most half of the larger rounding step.
 
-    It counts in the common denominator, which is exact and much faster than fractions.
+    It computes with integers over the common denominator, which is exact and much faster than fractions.
     """
-    numbers = ours, theirs, our_step, their_step
-    common = math.lcm(*(one.denominator for one in numbers))
-    a, b, a_step, b_step = (one.numerator * (common // one.denominator) for one in numbers)
+    numbers = one, other, one_step, other_step
+    common = math.lcm(*(number.denominator for number in numbers))
+    a, b, a_step, b_step = (number.numerator * (common // number.denominator) for number in numbers)
     scales = _SCALES if a and b else _SCALES[:1]
     return any(2 * abs(a * below - b * above) <= max(a_step * below, b_step * above) for above, below in scales)
 
 
-def _coarsest(one: Quantity) -> Fraction:
-    """Return the step of the last nonzero digit (at least the second digit) of a number of three digits or more.
+def _rounding_step(quantity: Quantity) -> Fraction:
+    """Return the largest step to which a number may be rounded: 100 for 12,300, from its final zeros.
 
-    A number such as 12,300 may be rounded to that step; a year is not rounded.
+    The first two digits, years and numbers of fewer than three digits are never rounded.
     """
-    if one.digits < _SURE_DIGITS or one.year or not one.low or not one.step:
-        return one.step
-    stated = abs(one.low / one.step)
-    zeros = len(str(stated)) - len(str(stated).rstrip("0")) if stated.denominator == 1 else 0
-    return one.step * Fraction(10 ** min(zeros, one.digits - 2))
+    if quantity.digits < _MIN_DIGITS or quantity.year or not quantity.low or not quantity.step:
+        return quantity.step
+    digits = abs(quantity.low / quantity.step)
+    zeros = len(str(digits)) - len(str(digits).rstrip("0")) if digits.denominator == 1 else 0
+    return quantity.step * Fraction(10 ** min(zeros, quantity.digits - 2))

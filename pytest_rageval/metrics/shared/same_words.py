@@ -1,4 +1,4 @@
-"""Check an answer for the words of a gold answer, because equal numbers are not enough."""
+"""Check whether an answer has the words of an alias, because equal numbers are not enough."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _CAPITAL = re.compile("[A-Z]")
 _MONTH = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]*y|[a-z]*ber|ch|il|e|ust)?")
 _MONEY = frozenset({"CNY", "EUR", "GBP", "HK", "HKD", "JPY", "RMB", "US", "USD"})
-_NO_WORD = frozenset(
+_OPTIONAL = frozenset(
     [
         "共有",
         "共计",
@@ -28,16 +28,16 @@ _NO_WORD = frozenset(
         *"的了是在有和与或及也为就都被由从对按将把之其该这那约共达于至到年月日元上个",
     ]
 )
-"""Chinese words that the answer may lack."""
+"""Chinese words of an alias that the answer may lack."""
 
-_PARTS = frozenset("ast")
-"""Single letters without meaning: an article, and endings after an apostrophe."""
+_SINGLE_LETTERS = frozenset("ast")
+"""Single letters without meaning: the article, and endings after an apostrophe ('s, n't)."""
 
 _CHOICE = re.compile(r"\b(?:or|versus|vs)\b|还是|或|抑或", re.IGNORECASE)
 """Words of a question that names several possible answers."""
 
-_EDGE = re.compile(r"\b(from|to|since|until|till)(?= (?:[a-z]+ )?[^\w\s]?\d)")
-"""Words before a number that mark it as a start or an end."""
+_RANGE_END = re.compile(r"\b(from|to|since|until|till)(?= (?:[a-z]+ )?[^\w\s]?\d)")
+"""Words that mark the number after them as the start or the end of a range."""
 
 _OPPOSITES = tuple(
     frozenset(map(stem, group.split()))
@@ -92,47 +92,47 @@ _CHINESE_OPPOSITES = (
 def says_words(question: str, alias: str, answer: str) -> bool:
     """Return whether ``answer`` has the words of ``alias``, except its numbers, units and stop words.
 
-    English words are compared by their stems; a word with a capital letter may be the beginning of another word. A word
-    of the question may be missing from the answer, unless the question offers a choice ("A or B?") or the answer has
-    its opposite: north and south, first and second, monthly and annually. Two or more names must have the same order:
-    "Acme paid Bolt" is not "Bolt paid Acme".
+    English words are compared by their stems. A word with a capital letter is a name and may be the beginning of a word
+    of the answer. The answer may lack a word that the question has, unless the question offers a choice ("A or B?") or
+    the answer has the opposite word: north and south, first and second, monthly and annually. Several names must have
+    the same order: "Acme paid Bolt" is not "Bolt paid Acme".
     """
     context = "" if _CHOICE.search(question) else question
     text = fold(f"{context}\n{answer}")
-    latin, names, chinese = _words(alias)
-    if not all(word in text for word in chinese) or not all(_begins(name, text) for name in names):
+    stems, names, chinese = _words(alias)
+    if not all(word in text for word in chinese) or not all(_starts_word(name, text) for name in names):
         return False
     in_answer = _stems(answer)
-    if not latin <= in_answer | _stems(context):
+    if not stems <= in_answer | _stems(context):
         return False
-    if not _agree(_edges(alias), _edges(answer)):
+    if not _agree(_range_ends(alias), _range_ends(answer)):
         return False
     return _no_opposite(_stems(alias), in_answer) and _no_chinese_opposite(alias, answer) and _in_order(names, answer)
 
 
 @cached_per_text
 def _words(alias: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
-    """Return the stems of an alias's words in lower case, its words with a capital letter, and its Chinese words."""
+    """Return the words of an alias: stems of words in lower case, words with a capital letter, Chinese words."""
     plain = without_numbers(alias)
-    latin, names = [], []
+    stems, names = [], []
     for match in _WORD.finditer(plain):
         word = match[0]
         if has_chinese(word) or word in _MONEY or _MONTH.fullmatch(word):
             continue
-        if word.lower() in STOP_WORDS and word[1:] == word[1:].lower() and not _is_sign(match, alias):
+        if word.lower() in STOP_WORDS and word[1:] == word[1:].lower() and not _is_unit_symbol(match, alias):
             continue
         if _CAPITAL.search(word):
             names.append(fold(word))
-        elif word not in _PARTS:
-            latin.append(stem(word))
+        elif word not in _SINGLE_LETTERS:
+            stems.append(stem(word))
     chinese = (
-        [word for word in words(plain) if has_chinese(word) and word not in _NO_WORD] if has_chinese(plain) else []
+        [word for word in words(plain) if has_chinese(word) and word not in _OPTIONAL] if has_chinese(plain) else []
     )
-    return frozenset(latin), tuple(dict.fromkeys(names)), frozenset(map(fold, chinese))
+    return frozenset(stems), tuple(dict.fromkeys(names)), frozenset(map(fold, chinese))
 
 
-def _is_sign(match: re.Match[str], alias: str) -> bool:
-    """Return whether a stop word is the symbol of a unit, as in A$5 and 5 A."""
+def _is_unit_symbol(match: re.Match[str], alias: str) -> bool:
+    """Return whether the stop word A is the symbol of a unit, as in A$5 and 5 A."""
     return match[0] == "A" and (f"{match[0]}$" in alias or match.start() > 0)
 
 
@@ -141,20 +141,20 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in _WORD.findall(fold(text)))
 
 
-def _begins(name: str, text: str) -> bool:
-    """Return whether a word of ``text`` begins with ``name``; a short ``name`` must be the whole word."""
-    return _place(name, text) >= 0
+def _starts_word(name: str, text: str) -> bool:
+    """Return whether a word of ``text`` begins with ``name``; a name of one or two letters must be the whole word."""
+    return _offset(name, text) >= 0
 
 
-def _place(name: str, text: str) -> int:
+def _offset(name: str, text: str) -> int:
     match = re.search(rf"\b{re.escape(name)}" + ("" if len(name) > 2 else r"(?![^\W\d_])"), text)
     return match.start() if match else -1
 
 
 def _in_order(names: tuple[str, ...], answer: str) -> bool:
     folded = fold(answer)
-    places = [place for place in (_place(name, folded) for name in names) if place >= 0]
-    return places == sorted(places)
+    offsets = [offset for offset in (_offset(name, folded) for name in names) if offset >= 0]
+    return offsets == sorted(offsets)
 
 
 def _no_opposite(in_alias: frozenset[str], in_answer: frozenset[str]) -> bool:
@@ -162,6 +162,7 @@ def _no_opposite(in_alias: frozenset[str], in_answer: frozenset[str]) -> bool:
 
 
 def _agree(in_alias: frozenset[str], in_answer: frozenset[str]) -> bool:
+    """Return whether the answer has all of these words of the alias; True if either set is empty."""
     return not (in_alias and in_answer) or in_alias <= in_answer
 
 
@@ -173,5 +174,5 @@ def _no_chinese_opposite(alias: str, answer: str) -> bool:
     return True
 
 
-def _edges(text: str) -> frozenset[str]:
-    return frozenset(_EDGE.findall(fold(text)))
+def _range_ends(text: str) -> frozenset[str]:
+    return frozenset(_RANGE_END.findall(fold(text)))

@@ -14,17 +14,17 @@ from pytest_rageval.text.language import has_chinese
 
 __all__ = ["QuestionKey", "all_near_pairs", "near_pairs", "question_key"]
 
-NEAR = 0.8
+MIN_SIMILARITY = 0.8
 """Smallest Jaccard similarity of the shingles of near duplicates."""
 
-SHARED = 3
-"""Number of rare shingles that two questions must have in common to be compared."""
+MIN_SHARED = 3
+"""Number of rare shingles that `near_pairs` requires in both questions before it compares them."""
 
-MANY = 8
-"""The same if none may be missed: more shared shingles leave fewer questions to compare."""
+MIN_SHARED_OF_ALL = 8
+"""The same number for `all_near_pairs`, which indexes more shingles per question, so fewer pairs are compared."""
 
-LONGEST_POSTING, COMPARED = 200, 5
-"""Limits of questions per shingle and of compared questions (those that share most); they keep the time linear."""
+MAX_POSTING, MAX_COMPARED = 200, 5
+"""Maximum questions per shingle in the index, and maximum comparisons per question; they keep the time linear."""
 
 QuestionKey = tuple[str, ...]
 
@@ -32,49 +32,49 @@ _NUMBER = re.compile(r"\d+")
 
 
 def question_key(question: str, history: Sequence[Turn] = ()) -> QuestionKey:
-    """Return the folded questions of a conversation up to this one, without final punctuation."""
+    """Return the folded questions of a conversation, the current one last, without final punctuation."""
     questions = [*(turn.question for turn in history), question]
     return tuple(fold(each).rstrip("?!.。 ") for each in questions)
 
 
 def near_pairs(questions: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the place of each near duplicate and that of the earlier question it resembles.
+    """Yield the index of each near duplicate and the index of an earlier question that it resembles.
 
-    Two questions are near duplicates if they have at least 0.8 of their shingles (Jaccard) and all of their numbers in
-    common. A shingle is three characters, two in Chinese. For two such questions, the n - ceil(0.8 n) + 3 rarest of
-    each one's n shingles have three in common (Wang et al., SIGMOD 2012, "Can we beat the prefix filtering?"). These
-    shingles index the questions; a question is compared with the first ones that share most of them. A near duplicate
-    is not indexed itself.
+    Two questions are near duplicates if the Jaccard similarity of their shingles is at least 0.8 and their numbers are
+    the same. A shingle is three characters, in Chinese two. Of the n shingles of a question, the n - ceil(0.8 n) + 3
+    rarest are indexed: near duplicates have at least three of these in common (Wang et al., SIGMOD 2012, "Can we beat
+    the prefix filtering?"). A question is compared with the first indexed questions that share most of these shingles.
+    A near duplicate is not indexed itself. The limits of the comparison may miss a pair; see `all_near_pairs`.
 
     Args:
-        questions: folded, as the last of `question_key`.
+        questions: the folded questions, such as the last item of each `question_key`.
     """
     shingled = [_shingles(question) for question in questions]
     frequency = Counter(chain.from_iterable(shingled))
     index: dict[str, list[int]] = defaultdict(list)
     for number, shingles in enumerate(shingled):
         ranked = sorted(shingles, key=lambda shingle: (frequency[shingle], shingle))
-        rarest = ranked[: len(ranked) - math.ceil(NEAR * len(ranked)) + SHARED]
+        rarest = ranked[: len(ranked) - math.ceil(MIN_SIMILARITY * len(ranked)) + MIN_SHARED]
         overlaps = Counter(chain.from_iterable(index[shingle] for shingle in rarest))
         most = max(overlaps.values(), default=0)
-        candidates = [other for other, count in overlaps.items() if count == most >= SHARED][:COMPARED]
+        candidates = [other for other, count in overlaps.items() if count == most >= MIN_SHARED][:MAX_COMPARED]
         match = next((other for other in candidates if _alike(shingles, shingled[other])), None)
         if match is not None:
             yield number, match
             continue
         for shingle in rarest:
-            if len(index[shingle]) < LONGEST_POSTING:
+            if len(index[shingle]) < MAX_POSTING:
                 index[shingle].append(number)
 
 
 def all_near_pairs(questions: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield what `near_pairs` defines, and miss none: of the other questions, no two are near duplicates.
+    """Yield pairs like `near_pairs`, but miss none: no two of the other questions are near duplicates.
 
-    Every question that shares enough is compared, so the time is not linear: 10,000 questions made of few words take
-    seconds. With eight rarest shingles in common, few are compared in vain.
+    A question is compared with every indexed question that shares enough rare shingles. The time is not linear: 10,000
+    questions with a small vocabulary take seconds.
 
     Args:
-        questions: folded, as the last of `question_key`.
+        questions: the folded questions, such as the last item of each `question_key`.
     """
     shingled = [_shingles(question) for question in questions]
     frequency = Counter(chain.from_iterable(shingled))
@@ -83,10 +83,10 @@ def all_near_pairs(questions: Sequence[str]) -> Iterator[tuple[int, int]]:
     index: dict[int, list[int]] = defaultdict(list)
     for number, shingles in enumerate(shingled):
         ranked = sorted(rank[shingle] for shingle in shingles)
-        wanted = math.ceil(NEAR * len(ranked))
-        rarest = ranked[: len(ranked) - wanted + MANY]
+        minimum = math.ceil(MIN_SIMILARITY * len(ranked))
+        rarest = ranked[: len(ranked) - minimum + MIN_SHARED_OF_ALL]
         overlaps = Counter(chain.from_iterable(index[at] for at in rarest if at in index))
-        candidates = (other for other, count in overlaps.items() if count >= min(wanted, MANY))
+        candidates = (other for other, count in overlaps.items() if count >= min(minimum, MIN_SHARED_OF_ALL))
         match = next((other for other in candidates if _alike(shingles, shingled[other])), None)
         if match is not None:
             yield number, match
@@ -96,7 +96,7 @@ def all_near_pairs(questions: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _shingles(question: str) -> frozenset[str]:
-    """Return the shingles, each with the question's numbers; questions with other numbers then share none."""
+    """Return the shingles, each with the question's numbers, so questions with different numbers share none."""
     size = 2 if has_chinese(question) else 3
     numbers = " ".join(sorted(_NUMBER.findall(question)))
     return frozenset(f"{question[at : at + size]}|{numbers}" for at in range(max(len(question) - size + 1, 1)))
@@ -104,4 +104,4 @@ def _shingles(question: str) -> frozenset[str]:
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     common = len(one & other)
-    return common >= NEAR * (len(one) + len(other) - common)
+    return common >= MIN_SIMILARITY * (len(one) + len(other) - common)

@@ -1,4 +1,4 @@
-"""Find an answer in evidence: containment that does not cut words."""
+"""Check whether a text contains an alias as whole words."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ _WITHOUT_SPACES = re.compile(
 def contains_whole(text: str, alias: str) -> bool:
     """Return whether ``text`` contains ``alias`` as whole words.
 
-    This is `matching.contains` with one more condition: if the alias begins or ends with a letter of a script that
-    separates words by spaces, no such letter adjoins it there. "gold" is not in "golden", but "art" of "art2" and 罗马
-    of 在罗马市 are found.
+    This is `matching.contains` with one more condition, for scripts that separate words by spaces: the alias must not
+    begin or end inside a run of letters. "gold" is not in "golden", but "art" is in "art2", and 罗马 is in 在罗马市.
     """
-    haystack, length, place = fold(text), len(fold(alias)), None
-    for place in occurrences(text, alias):
-        if _is_whole(haystack, place, place + length):
+    haystack, length, offset = fold(text), len(fold(alias)), None
+    for offset in occurrences(text, alias):
+        if _is_whole(haystack, offset, offset + length):
             return True
-    return place is None and contains(text, alias)
+    return offset is None and contains(text, alias)  # a quantity in another form, such as 5 percent for 5%
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    cut_before = start > 0 and _in_word(text[start - 1]) and _in_word(text[start])
-    return not cut_before and not (end < len(text) and _in_word(text[end - 1]) and _in_word(text[end]))
+    cuts_word = start > 0 and _in_word(text[start - 1]) and _in_word(text[start])
+    return not cuts_word and not (end < len(text) and _in_word(text[end - 1]) and _in_word(text[end]))
 
 
 def _in_word(character: str) -> bool:

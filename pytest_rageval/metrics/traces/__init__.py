@@ -1,1 +1,1 @@
-"""Metrics of the calls that led to an answer."""
+"""Metrics of traces: the calls that led to an answer."""

@@ -1,4 +1,4 @@
-"""The share of the needed tool calls that a system made, in their order."""
+"""Route recall: the share of the expected tool calls that a system made, in order."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pytest_rageval.trace.steps import has_failed, tool_calls
 __all__ = ["ROUTE_RECALL", "route_recall"]
 
 ROUTE = "route"
-"""The facet that names the needed calls."""
+"""The facet that names the expected calls."""
 
-BEFORE = ">"
-"""Stands between two calls of a route."""
+SEPARATOR = ">"
+"""Separates the calls of a route."""
 
 
 def route_recall(sample: Sample) -> Score:
@@ -23,23 +23,23 @@ def route_recall(sample: Sample) -> Score:
 
     Formula: the length of the longest common subsequence of the route and the names of the trace's tool calls, divided
     by the number of calls of the route. The route is the facet ``route``: names of tools with ``>`` between them, as in
-    ``searchPerson > getPersonPubs``. Other calls in between do not matter. A call that raised an error, was refused for
-    its arguments, or found nothing does not count.
+    ``searchPerson > getPersonPubs``. Other calls in between do not matter. A call does not count if it raised an
+    error, had invalid arguments, or found nothing.
     Range: 0..1, higher is better. Empty input: a trace without a call of the route scores 0; an answer without a trace,
     and a case without a route, are not applicable.
-    Source: ours, for templates whose answer needs known calls, as the academic questions of R-Eval (Tu et al., KDD
+    Source: ours, for templates whose answers need known calls, such as the academic questions of R-Eval (Tu et al., KDD
     2024).
     """
-    route = [name.strip() for name in sample.case.facets.get(ROUTE, "").split(BEFORE) if name.strip()]
+    route = [name.strip() for name in sample.case.facets.get(ROUTE, "").split(SEPARATOR) if name.strip()]
     if not route:
         return Score.not_applicable("no_route")
     if not sample.answer.trace:
         return Score.not_applicable("no_trace")
     calls = [str(step.detail.get("name", "")) for step in tool_calls(sample.answer.trace) if not has_failed(step)]
-    return Score(_common(route, calls) / len(route))
+    return Score(_common_length(route, calls) / len(route))
 
 
-def _common(route: Sequence[str], calls: Sequence[str]) -> int:
+def _common_length(route: Sequence[str], calls: Sequence[str]) -> int:
     """Return the length of the longest common subsequence."""
     from rapidfuzz.distance.LCSseq import similarity
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_rageval.analysis.type_shares import DiagnosedOutcome
 from pytest_rageval.errors import SettingError
-from pytest_rageval.metrics.diagnosis.published import type_of_reval
+from pytest_rageval.metrics.diagnosis.reval_type import type_of_reval
 from pytest_rageval.report.run.json_text import from_json
 from pytest_rageval.report.run.run import Run
 

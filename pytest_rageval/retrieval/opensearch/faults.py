@@ -1,4 +1,4 @@
-"""Turn the failure of a search into one sentence."""
+"""Turn the failure of a search into a `ModelError` with one sentence."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pytest_rageval.llm.secrets import mask
 
 __all__ = ["search_error", "search_fault"]
 
-LONGEST = 200
-"""Maximum characters of a detail."""
+MAX_DETAIL = 200
+"""Maximum number of characters of a detail."""
 
 _MESSAGES = {
     "rate_limited": ("refused the search: too many requests", "lower rag_concurrency or wait"),
@@ -29,20 +29,26 @@ _MESSAGES = {
     "not_found": ("was not found", "check index and url in rag_retriever_params"),
     "bad_request": ("refused the query", "correct query, filter or text_field in rag_retriever_params"),
 }  # fmt: skip
-"""Kind -> what happened, and what to do."""
+"""Kind of the error -> what the server did, and what the user can do."""
 
 
 def search_error(error: BaseException, label: str, secrets: Iterable[str] = ()) -> ModelError:
-    """Return the `ModelError` of an exception of a search; it contains none of ``secrets``."""
-    found = http_fault(error, secrets)
-    kind = found.kind if found.kind in _MESSAGES else "bad_request"
-    return _error(kind, label, found.detail, found.retry_after)
+    """Return the `ModelError` for an exception of a search, without any of the secrets.
+
+    Args:
+        error: the exception.
+        label: the name of the index in messages.
+        secrets: texts that the message must not show.
+    """
+    fault = http_fault(error, secrets)
+    kind = fault.kind if fault.kind in _MESSAGES else "bad_request"
+    return _error(kind, label, fault.detail, fault.retry_after)
 
 
 def search_fault(kind: str, label: str, detail: str) -> ModelError:
-    """Return the error of a reply that cannot be used."""
+    """Return the `ModelError` for a reply that cannot be used."""
     text = ascii_safe(" ".join(mask(detail).split()))
-    return _error(kind, label, f" ({text if len(text) <= LONGEST else text[: LONGEST - 3] + '...'})", None)
+    return _error(kind, label, f" ({text if len(text) <= MAX_DETAIL else text[: MAX_DETAIL - 3] + '...'})", None)
 
 
 def _error(kind: str, label: str, detail: str, retry_after: float | None) -> ModelError:

@@ -1,4 +1,4 @@
-"""Read the reply of a search: whole, or an error."""
+"""Parse the reply of a search; raise an error for an invalid or incomplete reply."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def hits_of(content: bytes, label: str) -> list[Hit]:
 
     Raises:
         ModelError: the reply is not a search result ("malformed_response"), no index has the name ("not_found"), or
-            the reply has only a part of the hits: the server ran out of time ("timeout"), or shards or clusters failed
+            the reply is incomplete: the server ran out of time ("timeout"), or shards or clusters failed
             ("server_error").
     """
     try:
@@ -46,28 +46,28 @@ def hits_of(content: bytes, label: str) -> list[Hit]:
 
 
 def _check_parts(reply: Mapping[str, Any], label: str) -> None:
-    """Raise the error of a reply without the hits of all shards and clusters."""
+    """Raise an error if the hits of a shard or cluster are missing."""
     shards, clusters = (part if isinstance(part := reply.get(name), dict) else {} for name in ("_shards", "_clusters"))
     if shards.get("failed"):
         problem = f"{shards['failed']} of {shards.get('total')} shards failed{_why(shards)}"
         raise search_fault("server_error", label, problem)
-    lost = [f"{clusters[state]} {state}" for state in ("skipped", "partial", "failed") if clusters.get(state)]
-    if lost:
-        raise search_fault("server_error", label, f"of {clusters.get('total')} clusters: {', '.join(lost)}")
+    missing = [f"{clusters[state]} {state}" for state in ("skipped", "partial", "failed") if clusters.get(state)]
+    if missing:
+        raise search_fault("server_error", label, f"of {clusters.get('total')} clusters: {', '.join(missing)}")
     if shards.get("total") == 0:
         raise search_fault("not_found", label, "no index matches the name")
 
 
 def has_text(hit: Hit, index: Index) -> bool:
-    """Return whether a hit has anything in the field of the text."""
+    """Return whether the text field of a hit has a value."""
     return _field(hit, index.text_field) not in (_MISSING, None, "")
 
 
 def ranking_of_hits(hits: Sequence[Hit], index: Index, k: int) -> Ranking:
-    """Return the first ``k`` hits in the server's order; a hit without a text is a passage with an id alone.
+    """Return the first ``k`` hits in the server's order; a hit without a text becomes a passage with only an id.
 
     Raises:
-        CaseError: a hit lacks ``id_field``, or its text or score has another type ("bad_ranking").
+        CaseError: a hit lacks ``id_field``, or a field or the score has the wrong type ("bad_ranking").
     """
     return ranking_of([_passage(hit, index) for hit in hits], k, "opensearch")
 
@@ -75,36 +75,36 @@ def ranking_of_hits(hits: Sequence[Hit], index: Index, k: int) -> Ranking:
 def _passage(hit: Hit, index: Index) -> ScoredPassage:
     name = hit[ID] if index.id_field == ID else _plain_text(hit, index, "id_field")
     if not name:
-        raise _wrong(hit, index, f"has no {index.id_field}; set id_field to a field of every document")
+        raise _bad_hit(hit, index, f"has no {index.id_field}; set id_field to a field of every document")
     text = _field(hit, index.text_field)
     if text is _MISSING or text is None:
         text = ""
     if not isinstance(text, str):
-        raise _wrong(
+        raise _bad_hit(
             hit, index, f"has a {type(text).__name__} in {index.text_field}; set text_field to a field of texts"
         )
     score = hit.get("_score")
     if score is not None and (
         isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score)
     ):
-        raise _wrong(hit, index, f"has the score {short_repr(score)}, which is not a number")
+        raise _bad_hit(hit, index, f"has the score {short_repr(score)}, which is not a number")
     title, page = (_plain_text(hit, index, setting) for setting in ("title_field", "page_field"))
     return ScoredPassage(name, None if score is None else float(score), text, title, page)
 
 
 def _plain_text(hit: Hit, index: Index, setting: str) -> str:
-    """Return a text or number of a hit as text; "" if it is missing."""
+    """Return the text or number in a field of a hit as text; "" if it is missing."""
     field = getattr(index, setting)
     value = _field(hit, field) if field else None
     if value is _MISSING or value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise _wrong(hit, index, f"has a {type(value).__name__} in {field}; set {setting} to a field of texts")
+        raise _bad_hit(hit, index, f"has a {type(value).__name__} in {field}; set {setting} to a field of texts")
     return str(value)
 
 
 def _field(hit: Hit, name: str) -> Any:
-    """Return a field of a document: of its whole name, or else along its dots."""
+    """Return a field of a document: a field of that name, or else a nested field, with dots between the names."""
     value: Any = hit["_source"]
     if isinstance(value, Mapping) and name in value:
         return value[name]
@@ -114,12 +114,12 @@ def _field(hit: Hit, name: str) -> Any:
 
 
 def _why(shards: Mapping[str, Any]) -> str:
-    """Return the reason of the first failed shard, after a colon; "" without one."""
+    """Return ": " and the reason of the first failed shard; "" if there is none."""
     try:
         return f": {shards['failures'][0]['reason']['reason']}"
     except (KeyError, IndexError, TypeError):
         return ""
 
 
-def _wrong(hit: Hit, index: Index, what: str) -> CaseError:
-    return CaseError("bad_ranking", f"the hit {short_repr(hit[ID])} of {index.label} {what}")
+def _bad_hit(hit: Hit, index: Index, problem: str) -> CaseError:
+    return CaseError("bad_ranking", f"the hit {short_repr(hit[ID])} of {index.label} {problem}")

@@ -1,4 +1,4 @@
-"""The body of a search: a match on one field, or a user's JSON file with placeholders."""
+"""Build the body of a search: a match query, or a user's JSON file with placeholders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_rageval.retrieval.retriever_params import WHERE, Params
 __all__ = ["MATCH", "QueryTemplate", "template_of"]
 
 MATCH = "match"
-"""The default of ``query``."""
+"""The default of the setting ``query``: a match query on the text field."""
 
 QUESTION, COUNT, VECTOR = "{question}", "{k}", "{vector}"
 PLACEHOLDERS = (QUESTION, COUNT, VECTOR)
@@ -27,32 +27,32 @@ _PLACEHOLDER = re.compile(r"\{\w+\}")
 
 @dataclass(frozen=True, slots=True)
 class QueryTemplate:
-    """The body of every search.
+    """The body of every search, with placeholders.
 
     A value that is exactly ``"{question}"``, ``"{k}"`` or ``"{vector}"`` is replaced by the question, the number of
     passages and the question's vector, as JSON values.
 
     Attributes:
-        body: the body before the replacement.
-        needs_vector: whether it has the vector.
+        body: the JSON body with its placeholders.
+        needs_vector: whether the body has the placeholder of the vector.
     """
 
     body: Mapping[str, Any]
     needs_vector: bool
 
-    def filled(self, question: str, k: int, vector: Sequence[float] | None = None) -> dict[str, Any]:
+    def fill(self, question: str, k: int, vector: Sequence[float] | None = None) -> dict[str, Any]:
         """Return the body of one search."""
         values: dict[str, Any] = {QUESTION: question, COUNT: k, VECTOR: None if vector is None else list(vector)}
-        filled: dict[str, Any] = _replaced(self.body, values)
-        return filled
+        body: dict[str, Any] = _fill(self.body, values)
+        return body
 
 
 def template_of(params: Params, index: Index, folder: Path) -> QueryTemplate:
-    """Return the template of ``query`` and ``filter``, with ``size`` and ``_source`` if it has none.
+    """Return the template of the settings ``query`` and ``filter``; ``size`` and ``_source`` are added if missing.
 
     Raises:
-        SettingError: the file is missing, is not a JSON object, or has an unknown placeholder or none; or ``filter``
-            goes with a file.
+        SettingError: the file is missing, is not a JSON object, has an unknown placeholder, or has neither the question
+            nor the vector; or ``filter`` is set together with a file.
     """
     query, clauses = params.text("query", MATCH), params.clauses("filter")
     if query == MATCH:
@@ -62,12 +62,12 @@ def template_of(params: Params, index: Index, folder: Path) -> QueryTemplate:
         raise SettingError(f"{WHERE} has both filter and the query {short_repr(query)}; write the filter into the file")
     else:
         body = _read(folder / Path(query).expanduser(), query)
-    used = {text for text in _texts(body) if text in PLACEHOLDERS}
-    return QueryTemplate({"size": COUNT, "_source": index.fields, **body}, VECTOR in used)
+    needs_vector = VECTOR in _texts(body)
+    return QueryTemplate({"size": COUNT, "_source": index.fields, **body}, needs_vector)
 
 
 def _read(path: Path, name: str) -> dict[str, Any]:
-    """Return the body in a file, with valid placeholders."""
+    """Return the body in a file; raise `SettingError` if the file or a placeholder is invalid."""
     try:
         body = json.loads(regular(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
@@ -77,16 +77,16 @@ def _read(path: Path, name: str) -> dict[str, Any]:
         problem = f"{WHERE} has query = {short_repr(name)}, and that file cannot be read ({reason})"
         raise SettingError(f"{problem}; write match, or a JSON file relative to the ini file") from None
     if not isinstance(body, dict):
-        raise SettingError(f"{name}: the query is not a JSON object; write what a search of the server takes")
+        raise SettingError(f"{name}: the query is not a JSON object; write the body of a search request")
     texts = [*_texts(body)]
     for text in texts:
         if text in PLACEHOLDERS:
             continue
         if _PLACEHOLDER.fullmatch(text):
             raise SettingError(f"{name}: unknown placeholder {short_repr(text)}; {did_you_mean(text, PLACEHOLDERS)}")
-        part = next((each for each in PLACEHOLDERS if each in text), None)
-        if part is not None:
-            problem = f"{short_repr(text)} holds {part} inside a longer text"
+        placeholder = next((each for each in PLACEHOLDERS if each in text), None)
+        if placeholder is not None:
+            problem = f"{short_repr(text)} holds {placeholder} inside a longer text"
             raise SettingError(f"{name}: {problem}; only a whole value is replaced")
     if not {QUESTION, VECTOR}.intersection(texts):
         raise SettingError(
@@ -96,7 +96,7 @@ def _read(path: Path, name: str) -> dict[str, Any]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield every text that is a value of a JSON value."""
+    """Yield every text in a JSON value, except keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -107,9 +107,10 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _replaced(value: Any, values: Mapping[str, Any]) -> Any:
+def _fill(value: Any, values: Mapping[str, Any]) -> Any:
+    """Return a JSON value with its placeholders replaced."""
     if isinstance(value, str):
         return values.get(value, value)
     if isinstance(value, Mapping):
-        return {key: _replaced(item, values) for key, item in value.items()}
-    return [_replaced(item, values) for item in value] if isinstance(value, list) else value
+        return {key: _fill(item, values) for key, item in value.items()}
+    return [_fill(item, values) for item in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Read the settings of ``opensearch``: the index, its fields, and credentials from the environment."""
+"""Read the settings of ``opensearch``: index, fields, and credentials from variables."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from pytest_rageval.retrieval.retriever_params import WHERE, Params
 __all__ = ["Credentials", "Index", "credentials_of", "index_of"]
 
 ID = "_id"
-"""The field of every document's id."""
+"""The field with the id that the server gives every document."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9-]* +\S.*")
-"""A whole value of the header Authorization, such as ``ApiKey ...``."""
+"""A complete value of the header Authorization, such as ``ApiKey KEY``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The index to search, and the fields of its documents; a dot in a field's name leads into an object.
+    """The index to search, and the fields of its documents; a dotted name is a nested field.
 
     Attributes:
-        url: the server's address, without a slash at the end.
-        name: the name of the index or alias; several with commas or ``*``.
+        url: the address of the server, without a final slash.
+        name: the name of the index or alias; several names with commas or ``*``.
         text_field: the field of the text.
-        id_field: the field of the passage's id; ``_id`` is the document's own.
+        id_field: the field of the passage's id; by default the ``_id`` of the document.
         title_field: the field of the title; "" for none.
         page_field: the field of the page's id; "" for none.
     """
@@ -46,29 +46,29 @@ class Index:
 
     @property
     def address(self) -> str:
-        """The address of its searches."""
+        """The address of search requests."""
         return f"{self.url}/{quote(self.name, safe=',*')}/_search"
 
     @property
     def label(self) -> str:
-        """Its name in recordings and messages: host, path and index."""
+        """The name of the index in recordings and messages: host, path and index."""
         parts = urlsplit(self.url)
         return f"{parts.netloc}{parts.path}/{self.name}"
 
     @property
     def fields(self) -> list[str]:
         """The fields that a search returns."""
-        named = (self.text_field, self.title_field, self.page_field, "" if self.id_field == ID else self.id_field)
-        return list(dict.fromkeys(filter(None, named)))
+        names = (self.text_field, self.title_field, self.page_field, "" if self.id_field == ID else self.id_field)
+        return list(dict.fromkeys(filter(None, names)))
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What identifies the user to the server.
+    """The credentials of the user on the server.
 
     Attributes:
-        headers: sent with each request.
-        secrets: never shown in messages.
+        headers: HTTP headers of each request.
+        secrets: texts that no message shows.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Credentials:
 
 
 def index_of(params: Params, environment: Mapping[str, str] = os.environ) -> Index:
-    """Return the index of the settings; raise `SettingError` if its name or a valid address is missing."""
+    """Return the index of the settings; raise `SettingError` if a name is missing or the address is not valid."""
     index = Index(
         _url_of(params, environment),
         params.text("index", ""),
@@ -91,16 +91,19 @@ def index_of(params: Params, environment: Mapping[str, str] = os.environ) -> Ind
     return index
 
 
-def credentials_of(params: Params, *, sends: bool, environment: Mapping[str, str] = os.environ) -> Credentials:
-    """Return the headers of ``auth_env`` and ``headers_env``; none if only recordings are replayed.
+def credentials_of(params: Params, *, may_send: bool, environment: Mapping[str, str] = os.environ) -> Credentials:
+    """Return the credentials of ``auth_env`` and ``headers_env``; register them as secrets (`add_secrets`).
 
-    Their values are masked from here on, see `add_secrets`.
+    Args:
+        params: the settings.
+        may_send: False if searches are only replayed; then no variable is read.
+        environment: the environment variables.
 
     Raises:
         SettingError: a variable is missing or malformed. The message never shows its value.
     """
     auth, extra = params.text("auth_env", ""), params.text("headers_env", "")
-    if not sends:
+    if not may_send:
         return Credentials()
     headers: dict[str, str] = {}
     secrets: list[str] = []
@@ -110,9 +113,9 @@ def credentials_of(params: Params, *, sends: bool, environment: Mapping[str, str
         add_secrets(extra, secrets)
     if auth:
         value = _value("auth_env", auth, environment)
-        headers["Authorization"], theirs = _authorization(auth, value)
-        secrets += theirs
-        add_secrets(auth, theirs)
+        headers["Authorization"], auth_secrets = _authorization(auth, value)
+        secrets += auth_secrets
+        add_secrets(auth, auth_secrets)
     for name, value in headers.items():
         if not name or not fits_a_header(name + value):
             raise SettingError(f"the header {name!a} of opensearch has characters that HTTP does not allow")
@@ -139,20 +142,21 @@ def _url_of(params: Params, environment: Mapping[str, str]) -> str:
 
 
 def _value(setting: str, variable: str, environment: Mapping[str, str]) -> str:
+    """Return the value of the variable that a setting names; raise `SettingError` if it is missing."""
     value = environment.get(variable, "").strip()
     if not value:
         problem = f"has {setting} = {short_repr(variable)}, but the environment has no such variable"
-        wanted = {
+        examples = {
             "url_env": "https://HOST:9200",
             "auth_env": "user:password, or 'ApiKey KEY'",
             "headers_env": 'a JSON object like {"X-Tenant": "docs"}',
         }
-        raise SettingError(f"{WHERE} {problem}; set it to {wanted[setting]}")
+        raise SettingError(f"{WHERE} {problem}; set it to {examples[setting]}")
     return value
 
 
 def _authorization(variable: str, value: str) -> tuple[str, list[str]]:
-    """Return the value of the header Authorization, and the secrets in it."""
+    """Return the value of the header Authorization and the secrets in it."""
     if _SCHEME.fullmatch(value):
         return value, [value, value.partition(" ")[2].strip()]
     if ":" not in value:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pytest_rageval.metrics.shared.places import places
+from pytest_rageval.metrics.shared.alias_spans import alias_spans
 from pytest_rageval.text.words import words
 
 __all__ = ["ANSWER", "ASKED", "MarkedText", "marked_text"]
@@ -42,7 +42,7 @@ class MarkedText:
 def marked_text(text: str, answers: Iterable[str], question: str) -> MarkedText:
     """Return a text with the gold answers and the words of the question marked."""
     head = text[:FIRST_CHARACTERS]
-    spans = [(start, end, ANSWER) for start, end in places(head, answers)]
+    spans = [(start, end, ANSWER) for start, end in alias_spans(head, answers)]
     gold_spans = [(start, end) for start, end, _ in spans]
     spans += [
         (start, end, ASKED)

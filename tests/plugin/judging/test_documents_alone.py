@@ -197,7 +197,7 @@ def test_a_document_twice_is_the_cases_error_and_nothing_is_asked(project: Proje
         (["token_f1", "erag:nDCG@5"], [], "erag:nDCG@5 needs labels that are 0 or 1, and token_f1 gives others"),
         (["token_f1", "accuracy"], ["erag:AP >= 0"], "erag:AP needs labels that are 0 or 1, and token_f1 gives others"),
         (["nDCG@5", "erag:P@5"], [], "erag:P@5 labels documents by a metric of the answer, and there is none"),
-        (["accuracy", "erag:MAP"], [], "metric 'erag:MAP' judges by no measure of rankings; write erag:MEASURE"),
+        (["accuracy", "erag:MAP"], [], "metric 'erag:MAP' names no ranking measure; write erag:MEASURE"),
     ],
 )
 def test_what_cannot_be_labelled_is_refused_before_any_call(

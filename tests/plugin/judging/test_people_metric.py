@@ -177,8 +177,8 @@ def test_corrected_means_are_compared_if_both_runs_have_labels_of_their_own(proj
     ("gate", "told"),
     [
         (f"{PEOPLE} >= 0.2", f"{PEOPLE} needs people's labels; name their file in the ini as rag_judge_labels"),
-        ("people: >= 0.2", "metric 'people:' corrects no metric; write people:METRIC"),
-        (f"people:{PEOPLE} >= 0.2", f"corrects what people do not label; write {PEOPLE}"),
+        ("people: >= 0.2", "metric 'people:' names no metric to correct; write people:METRIC"),
+        (f"people:{PEOPLE} >= 0.2", f"corrects a metric that people do not label; write {PEOPLE}"),
         ("people:rejection_rat >= 0.2", "unknown metric 'rejection_rat'"),
     ],
 )

@@ -154,7 +154,7 @@ def test_similar_titles_of_many_pages_are_stored_once_and_equal(tmp_path: Path) 
     pages = Pages(passages).pages
     store = IndexStore(tmp_path / "indexes")
     first, again, memory = SimilarTitles(pages, store), SimilarTitles(pages, store), SimilarTitles(pages)
-    assert [index.built for index in store.given] == [True, False]
+    assert [index.built for index in store.requested_indexes] == [True, False]
     assert first.near("town 17", 5) == again.near("town 17", 5) == memory.near("town 17", 5)
     assert memory.near("town", 3) == sorted(memory.near("town", 3))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import SettingError, UnknownNameError
-from pytest_rageval.generation.relations.expanding import expand_by_relations
+from pytest_rageval.generation.relations.case_variants import expand_by_relations
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.settings import parse_settings

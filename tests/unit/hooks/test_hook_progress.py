@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rageval.hooks.config import progress_bar
 from pytest_rageval.hooks.config.progress_bar import Progress, in_terminal
-from pytest_rageval.retrieval.build_context import unwatched
+from pytest_rageval.retrieval.retriever_parts import unwatched
 
 
 class Clock:

@@ -4,7 +4,7 @@ import pytest
 from support.samples.lint_samples import found_by, record
 
 from pytest_rageval.datasets.topics import TOPICS
-from pytest_rageval.metrics.shared.affirming import affirms
+from pytest_rageval.metrics.shared.yes_no import yes_or_no
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from pytest_rageval.metrics.shared.affirming import affirms
     ],
 )  # fmt: skip
 def test_yes_and_no_are_recognised(answer: str, expected: bool | None) -> None:
-    assert affirms(answer) is expected
+    assert yes_or_no(answer) is expected
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.metrics.answers.kilt import hotpot_f1
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WORDS, WRONG, diagnose
 from pytest_rageval.metrics.diagnosis.family import TYPES
-from pytest_rageval.metrics.diagnosis.published import scratchpad_of, type_of_reval
+from pytest_rageval.metrics.diagnosis.reval_type import scratchpad_of, type_of_reval
 from pytest_rageval.metrics.shared.whole_words import contains_whole
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Case, Instance, Passage

@@ -83,7 +83,7 @@ def test_any_metric_is_gated_with_all_that_it_declares() -> None:
         (
             "kilt:fake_answer_rate",
             "metric 'kilt:fake_answer_rate' would reward missing evidence, "
-            "as 0 is the best fake_answer_rate; remove it",
+            "because 0 is the best fake_answer_rate; remove it",
         ),
     ],
 )

@@ -215,6 +215,6 @@ def test_numbers_are_near_by_the_larger_step_and_a_power_of_ten(
     near = abs(gold - answer) < max(gold_step, step) or any(
         2 * abs(abs(gold) - abs(answer) * scale) <= max(gold_step, step * scale) for scale in scales
     )
-    expected = "same" if gold == answer else "near" if near else "other"
+    expected = "same" if gold == answer else "undecided" if near else "different"
     ours, theirs = Quantity(gold, gold, step=gold_step, digits=2), Quantity(answer, answer, step=step, digits=2)
     assert relation(ours, theirs) == expected

@@ -11,9 +11,9 @@ from support.samples.ranking_samples import ranking, retrieved
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError, UnknownNameError
+from pytest_rageval.metrics.rankings.ranked_passages import by_rank
 from pytest_rageval.metrics.rankings.ranking import MEASURES
-from pytest_rageval.metrics.rankings.retrieved import by_rank
-from pytest_rageval.metrics.rankings.trec import GREATEST, TrecEval
+from pytest_rageval.metrics.rankings.trec import MAX_GRADE, TrecEval
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -92,8 +92,8 @@ def test_a_score_that_orders_nothing_is_refused(score: float) -> None:
 
 
 def test_a_grade_beyond_all_reason_is_refused() -> None:
-    assert value(METRICS.get("nDCG"), retrieved(ranking("a"), {"a": GREATEST})) == 1.0
-    with pytest.raises(CaseError, match=r"^the grade of 'a' is 1000000000, wanted one of at most 1,000$"):
+    assert value(METRICS.get("nDCG"), retrieved(ranking("a"), {"a": MAX_GRADE})) == 1.0
+    with pytest.raises(CaseError, match=r"^the grade of 'a' is 1000000000, wanted at most 1,000$"):
         METRICS.get("nDCG").compute(retrieved(ranking("a"), {"a": 10**9}))
 
 

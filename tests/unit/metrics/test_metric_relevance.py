@@ -126,7 +126,7 @@ def test_without_gold_there_is_nothing_to_judge_by() -> None:
         ("a b c d e f g h i j", "x y c d e f g z z z", 5),  # half, in one run
         ("a b c d e f g h i j k", "x y c d e f g z z z z", 0),  # five of eleven
         ("a b c d e f", "a b c x d e f", 0),  # all, but in no run of five
-        ("a b c d", "x a b c d y", 0),  # the whole text is shorter than `LEAST_RUN`
+        ("a b c d", "x a b c d y", 0),  # the whole text is shorter than `MIN_RUN`
         ("x a b c d y", "a b c d", 4),  # all of a short gold passage
         ("a b c", "a b c d", 0),
         ("a", "a", 1),

@@ -52,5 +52,5 @@ def test_it_names_the_texts_that_it_compares_and_none_that_are_blank() -> None:
 
 
 def test_a_vector_of_zeros_is_an_error_and_no_zero() -> None:
-    with pytest.raises(CaseError, match="without a direction"):
+    with pytest.raises(CaseError, match="a vector of zeros, or one that is not finite"):
         value(SEMANTIC_SIMILARITY, embedded(sample("east", slots("nowhere"))))

@@ -104,19 +104,19 @@ def test_a_label_that_is_true_or_whole_is_binary() -> None:
 
 @pytest.mark.parametrize(("wrong", "problem"), [("P@0", "has no valid cutoff"), ("P@x", "has no valid cutoff"),
                                              ("P", "has no valid cutoff"), ("Rprec@5", "takes no cutoff"),
-                                             ("MAP", "judges by no measure of rankings"),
-                                             ("Judged", "judges by no measure of rankings"),
-                                             ("Judged@5", "judges by no measure of rankings"),
-                                             ("", "judges by no measure of rankings"),
-                                             ("page_R@5", "judges by no measure of rankings"),
-                                             ("token_f1", "judges by no measure of rankings")])  # fmt: skip
+                                             ("MAP", "names no ranking measure"),
+                                             ("Judged", "names no ranking measure"),
+                                             ("Judged@5", "names no ranking measure"),
+                                             ("", "names no ranking measure"),
+                                             ("page_R@5", "names no ranking measure"),
+                                             ("token_f1", "names no ranking measure")])  # fmt: skip
 def test_an_unknown_measure_is_refused(wrong: str, problem: str) -> None:
     with pytest.raises(SettingError, match=rf"metric 'erag:{wrong}' {problem}"):
         METRICS.get(f"erag:{wrong}")
 
 
 def test_no_measure_at_all_is_refused() -> None:
-    with pytest.raises(SettingError, match="metric 'erag' judges by no measure of rankings; write erag:MEASURE, as"):
+    with pytest.raises(SettingError, match="metric 'erag' names no ranking measure; write erag:MEASURE, for example"):
         METRICS.get("erag")
 
 

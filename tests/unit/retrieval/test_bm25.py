@@ -113,7 +113,7 @@ def test_the_order_does_not_depend_on_the_hash_seed() -> None:
     program = (
         "from pytest_rageval.model.case import Passage\n"
         "from pytest_rageval.retrieval.bm25 import build\n"
-        "from pytest_rageval.retrieval.build_context import RetrieverParts\n"
+        "from pytest_rageval.retrieval.retriever_parts import RetrieverParts\n"
         "corpus = tuple(Passage(str(i), f'word{i % 7} other{i % 3} shared text {i % 2}') for i in range(60))\n"
         "print([(s.doc_id, s.score) for s in build(RetrieverParts(corpus)).search('word1 other2 shared 1 text', 30)])\n"
     )

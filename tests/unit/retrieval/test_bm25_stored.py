@@ -13,15 +13,15 @@ from pytest_rageval.errors import DataError, MissingDependencyError, SettingErro
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.retrieval import bm25, terms
-from pytest_rageval.retrieval.build_context import RetrieverParts, digest_of
 from pytest_rageval.retrieval.index_store import IndexStore
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts, digest_of
 
 CORPUS = tuple(Passage(f"d{i}", f"twin text w{i % 7} w{i % 3}", f"Title {i}") for i in range(30))
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IndexStore:
-    monkeypatch.setattr(bm25, "STORED_FROM", len(CORPUS))
+    monkeypatch.setattr(bm25, "MIN_STORED", len(CORPUS))
     return IndexStore(tmp_path / "indexes")
 
 
@@ -37,7 +37,7 @@ def results(retriever: Retriever, query: str, k: int = 5) -> list[tuple[str, flo
 
 def test_it_is_built_once_and_finds_the_same_as_in_memory(store: IndexStore) -> None:
     first, second, in_memory = retriever_of(store), retriever_of(store), retriever_of(None)
-    assert [index.built for index in store.given] == [True, False]
+    assert [index.built for index in store.requested_indexes] == [True, False]
     for query in ("twin", "w2 w5", "TITLE 7", "nowhere"):
         assert results(first, query) == results(second, query) == results(in_memory, query)
 
@@ -50,7 +50,7 @@ def test_a_small_corpus_writes_nothing(store: IndexStore) -> None:
 def test_an_explicit_digest_gives_the_same_index(store: IndexStore) -> None:
     retriever_of(store)
     retriever_of(store, digest=digest_of(CORPUS))
-    assert [index.built for index in store.given] == [True, False]
+    assert [index.built for index in store.requested_indexes] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_an_explicit_digest_gives_the_same_index(store: IndexStore) -> None:
 def test_another_corpus_or_setting_is_another_index(store: IndexStore, changed: dict[str, Any]) -> None:
     retriever_of(store)
     assert results(retriever_of(store, **changed), "twin text") != []
-    assert [index.built for index in store.given] == [True, True]
+    assert [index.built for index in store.requested_indexes] == [True, True]
 
 
 def test_another_tokenizer_version_is_another_index(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
     retriever_of(store)
     monkeypatch.setattr(terms, "words_version", lambda: "next")
     retriever_of(store)
-    assert [index.built for index in store.given] == [True, True]
+    assert [index.built for index in store.requested_indexes] == [True, True]
 
 
 def test_facts_describe_an_index_on_disk_and_in_memory(store: IndexStore) -> None:
@@ -84,7 +84,7 @@ def test_facts_describe_an_index_on_disk_and_in_memory(store: IndexStore) -> Non
     assert {name: on_disk[name] for name in ("retriever", "passages", "k1", "b", "stemmer")} == {
         "retriever": "bm25", "passages": 30, "k1": 1.2, "b": 0.4, "stemmer": "none"
     }  # fmt: skip
-    assert on_disk["disk_bytes"] == store.given[0].disk_bytes > on_disk["resident_bytes"] / 2
+    assert on_disk["disk_bytes"] == store.requested_indexes[0].disk_bytes > on_disk["resident_bytes"] / 2
     assert on_disk["build_s"] > 0 < on_disk["load_s"]
     assert in_memory["build_s"] > 0
     assert in_memory["load_s"] is in_memory["disk_bytes"] is None
@@ -140,7 +140,7 @@ def test_a_missing_stemmer_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_truncated_index_is_refused(store: IndexStore) -> None:
     retriever_of(store)
-    data = store.given[0].folder / "data.csc.index.npy"
+    data = store.requested_indexes[0].folder / "data.csc.index.npy"
     data.write_bytes(data.read_bytes()[:-4])
     with pytest.raises(DataError, match=r"data\.csc\.index\.npy: has .* bytes, but was written with .*; remove"):
         retriever_of(store)

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from support.samples.diskann_settings import diskann
-from support.samples.vector_making import WordEncoder, sentences
+from support.samples.word_vectors import WordEncoder, sentences
 
 from pytest_rageval.errors import CaseError, DataError, MissingDependencyError, SettingError
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.dense import DenseRetriever, build, dense
 from pytest_rageval.retrieval.embedding import DenseSettings
 from pytest_rageval.retrieval.index_store import IndexStore
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 from pytest_rageval.retrieval.vectors import FILE, VectorIndex
 
 PLAIN = DenseSettings("words")

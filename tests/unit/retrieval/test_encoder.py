@@ -15,11 +15,11 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.model.case import Passage
 from pytest_rageval.retrieval import encoder as encoder_module
 from pytest_rageval.retrieval import local_embedder
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.dense import build
 from pytest_rageval.retrieval.encoder import SentenceEncoder, model_digest
 from pytest_rageval.retrieval.index_store import IndexStore
 from pytest_rageval.retrieval.local_embedder import LocalEmbedder
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 
 CORPUS = (
     Passage("cat", "Kittens like to drink milk."),

@@ -14,8 +14,8 @@ from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval import BUILTIN, RetrieverFactory
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.hybrid import HybridRetriever, build, fuse
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 
 CORPUS = (Passage("d1", "the ferry leaves at noon"), Passage("d2", "a ferry"), Passage("d3", "the railway"))
 RANKINGS = st.lists(

@@ -20,8 +20,8 @@ from pytest_rageval.llm.backends.openai_http import OpenAIHTTP
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.llm.secrets import name_secrets
 from pytest_rageval.model.ranking import Ranking
-from pytest_rageval.retrieval.build_context import Network, RetrieverParts
 from pytest_rageval.retrieval.opensearch.retriever import OpenSearch, build
+from pytest_rageval.retrieval.retriever_parts import Network, RetrieverParts
 
 WORDS = [*(f"word{number}" for number in range(60)), "博物馆", "九点", "开门", "商店", "关门"]
 KNN = {"query": {"knn": {"v": {"vector": "{vector}", "k": "{k}"}}}}
@@ -337,7 +337,7 @@ def test_reading_the_settings_for_a_replay_imports_no_httpx(tmp_path: Path) -> N
 import sys
 from pathlib import Path
 from pytest_rageval.llm.recordings.cassettes import Cassettes
-from pytest_rageval.retrieval.build_context import Network, RetrieverParts
+from pytest_rageval.retrieval.retriever_parts import Network, RetrieverParts
 from pytest_rageval.retrieval.opensearch.retriever import build
 network = Network(cassettes=Cassettes(Path({str(tmp_path)!r}), "none"))
 build(RetrieverParts((), {{"url": "http://host", "index": "i"}}, network=network))

@@ -14,10 +14,10 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.llm.secrets import mask, name_secrets
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval import BUILTIN
-from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
 from pytest_rageval.retrieval.opensearch.query import QueryTemplate, template_of
 from pytest_rageval.retrieval.opensearch.settings import Index, credentials_of, index_of
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverFactory, RetrieverParts
 
 NAMED = {"url": "https://search.example:9200/os/", "index": "passages"}
 INDEX = Index("http://localhost:9200", "passages")
@@ -85,7 +85,7 @@ def test_an_invalid_setting_is_one_sentence(tmp_path: Path, params: dict[str, An
 
 
 def test_by_default_the_question_is_matched_and_only_named_fields_return(tmp_path: Path) -> None:
-    assert template(tmp_path).filled('Who said "no"?', 7) == {
+    assert template(tmp_path).fill('Who said "no"?', 7) == {
         "size": 7,
         "_source": ["text"],
         "query": {"match": {"text": 'Who said "no"?'}},
@@ -94,7 +94,7 @@ def test_by_default_the_question_is_matched_and_only_named_fields_return(tmp_pat
 
 def test_a_filter_goes_beside_the_match(tmp_path: Path) -> None:
     clause = {"term": {"lang": "en"}}
-    assert template(tmp_path, filter=clause).filled("q", 1)["query"] == {
+    assert template(tmp_path, filter=clause).fill("q", 1)["query"] == {
         "bool": {"must": [{"match": {"text": "q"}}], "filter": clause}
     }
 
@@ -106,7 +106,7 @@ def test_whole_values_of_a_file_are_replaced_by_json_values(tmp_path: Path) -> N
     assert made.needs_vector
     question = '{k} "}], {vector}'
     match, near = {"match": {"body": {"query": question}}}, {"knn": {"v": {"vector": [0.5, 1.0], "k": 3}}}
-    assert made.filled(question, 3, [0.5, 1.0]) == {
+    assert made.fill(question, 3, [0.5, 1.0]) == {
         "query": {"hybrid": {"queries": [match, near]}},
         "size": 20,
         "_source": ["text"],
@@ -144,7 +144,7 @@ def test_a_file_that_would_search_for_something_else_is_refused(tmp_path: Path, 
 def test_credentials_come_from_variables(value: str, header: str) -> None:
     environment = {"AUTH": value, "EXTRA": '{"X-Tenant": "docs"}'}
     params = Params({"auth_env": "AUTH", "headers_env": "EXTRA"})
-    credentials = credentials_of(params, sends=True, environment=environment)
+    credentials = credentials_of(params, may_send=True, environment=environment)
     assert credentials.headers == {"X-Tenant": "docs", "Authorization": header}
     assert {value, "docs", header.partition(" ")[2]} <= set(credentials.secrets)
 
@@ -158,7 +158,7 @@ def test_credentials_come_from_variables(value: str, header: str) -> None:
 )
 def test_each_part_of_the_credentials_is_masked_until_the_session_ends(value: str, pieces: list[str]) -> None:
     environment = {"LOGIN": value, "EXTRA": '{"X-Tenant": "docs", "X-Api-Key": "battery-staple-9"}'}
-    credentials_of(Params({"auth_env": "LOGIN", "headers_env": "EXTRA"}), sends=True, environment=environment)
+    credentials_of(Params({"auth_env": "LOGIN", "headers_env": "EXTRA"}), may_send=True, environment=environment)
     assert [mask(f"sent {piece}.") for piece in pieces] == ["sent <LOGIN>."] * len(pieces)
     assert mask("the docs: battery-staple-9") == "the docs: <EXTRA>"
     name_secrets(())
@@ -180,11 +180,11 @@ def test_each_part_of_the_credentials_is_masked_until_the_session_ends(value: st
 )
 def test_malformed_credentials_are_not_shown(name: str, value: str, sentence: str) -> None:
     with pytest.raises(SettingError) as caught:
-        credentials_of(Params({name: "AUTH"}), sends=True, environment={"AUTH": value})
+        credentials_of(Params({name: "AUTH"}), may_send=True, environment={"AUTH": value})
     assert str(caught.value).startswith(sentence)
     assert "hidden" not in str(caught.value)
 
 
 def test_a_replay_needs_no_credentials() -> None:
     params = Params({"auth_env": "GONE", "headers_env": "GONE"})
-    assert credentials_of(params, sends=False, environment={}).headers == {}
+    assert credentials_of(params, may_send=False, environment={}).headers == {}

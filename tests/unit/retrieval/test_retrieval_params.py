@@ -30,10 +30,10 @@ def test_a_setting_overrides_the_default() -> None:
 def test_a_number_is_finite_and_in_its_range_or_refused(value: object) -> None:
     params = Params({"b": value})
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
-        assert params.number("b", 0.4, most=1.0) == value
+        assert params.number("b", 0.4, maximum=1.0) == value
     else:
         with pytest.raises(SettingError, match=r"^rag_retriever_params has b = .*; write a number from 0 to 1$"):
-            params.number("b", 0.4, most=1.0)
+            params.number("b", 0.4, maximum=1.0)
 
 
 @given(anything)

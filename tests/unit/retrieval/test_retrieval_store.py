@@ -17,7 +17,7 @@ from support.samples import index_building
 from support.samples.index_building import MADE_OF
 
 from pytest_rageval.errors import DataError, SettingError
-from pytest_rageval.retrieval.index_store import FACTS, IndexStore, name_of, stored
+from pytest_rageval.retrieval.index_store import FACTS, IndexStore, name_of, read_index
 
 
 class Builder:
@@ -58,9 +58,9 @@ def test_an_index_is_built_once_and_listed(store: IndexStore, build: Builder) ->
     second = IndexStore(store.folder).get(dict(reversed([*MADE_OF.items()])), build)
     assert first.folder == second.folder == store.folder / name_of(MADE_OF)
     assert (first.built, second.built, len(build.folders)) == (True, False, 1)
-    assert (second.made_of, second.facts, second.disk_bytes) == (MADE_OF, {"passages": 3}, 5)
+    assert (second.key, second.facts, second.disk_bytes) == (MADE_OF, {"passages": 3}, 5)
     assert first.build_s == second.build_s > 0
-    assert store.given == [first]
+    assert store.requested_indexes == [first]
 
 
 def test_another_index_has_another_folder(store: IndexStore, build: Builder) -> None:
@@ -81,7 +81,7 @@ def test_a_failed_build_leaves_no_files(store: IndexStore, build: Builder) -> No
     with pytest.raises(KeyboardInterrupt):
         store.get(MADE_OF, raising)
     assert names(store.folder) <= {f"{name_of(MADE_OF)}.lock"}
-    assert store.given == []
+    assert store.requested_indexes == []
     assert store.get(MADE_OF, build).facts == {"passages": 3}
 
 
@@ -152,7 +152,7 @@ def test_another_format_is_refused(store: IndexStore, build: Builder) -> None:
     with pytest.raises(
         DataError, match=r"index\.json: has format 99, but only format 1 is supported; remove the folder"
     ):
-        stored(path.parent)
+        read_index(path.parent)
 
 
 def test_a_deleted_index_is_rebuilt(store: IndexStore, build: Builder) -> None:
@@ -215,7 +215,7 @@ def test_a_failed_removal_keeps_the_index_and_is_one_sentence(
         patch.setattr(os, "replace", refused)
         with pytest.raises(SettingError, match=r"cannot be removed: Permission denied; remove it by hand$"):
             store.remove(folder.name)
-    assert stored(folder).facts == {"passages": 3}
+    assert read_index(folder).facts == {"passages": 3}
 
 
 def test_a_measurement_that_cannot_be_cached_is_repeated(
@@ -232,6 +232,6 @@ def test_a_measurement_that_cannot_be_cached_is_repeated(
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
         patch.setattr(Path, "write_text", refused)
-        assert [store.measured(index, "recall", {"n": 1}, measure) for _ in range(2)] == [0.5, 0.75]
-    assert [store.measured(index, "recall", {"n": 1}, measure) for _ in range(2)] == [None, None]
-    assert stored(index.folder) == replace(index, built=False)
+        assert [store.measurement(index, "recall", {"n": 1}, measure) for _ in range(2)] == [0.5, 0.75]
+    assert [store.measurement(index, "recall", {"n": 1}, measure) for _ in range(2)] == [None, None]
+    assert read_index(index.folder) == replace(index, built=False)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from support.samples.diskann_settings import diskann
-from support.samples.vector_making import WordEncoder, sentences
+from support.samples.word_vectors import WordEncoder, sentences
 
 from pytest_rageval.retrieval import vector_store
-from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.embedding import DenseSettings
 from pytest_rageval.retrieval.index_store import IndexStore
 from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_another_library_version_rebuilds_the_index_of_the_same_vectors(
     recall(store, of())
     monkeypatch.setattr(type(of()), "versions", {"library": "next"})
     recall(store, of())
-    assert [index.built for index in store.given] == [True, True, False, True]
+    assert [index.built for index in store.requested_indexes] == [True, True, False, True]
     assert {path.name.partition("-")[0] for path in store.folders()} == {"vectors", of().name}
 
 

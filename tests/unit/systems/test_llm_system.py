@@ -13,7 +13,7 @@ from pytest_rageval.model.chat import Completion
 from pytest_rageval.model.protocols import System
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval.bm25 import build
-from pytest_rageval.retrieval.build_context import RetrieverParts
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 from pytest_rageval.systems import BUILTIN, SystemFactory, SystemParts
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.prompting import Prompts, closed_book_messages, load_prompts, messages_for

@@ -17,7 +17,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval.bm25 import Bm25Retriever
 from pytest_rageval.retrieval.bm25 import build as bm25
-from pytest_rageval.retrieval.build_context import RetrieverParts
+from pytest_rageval.retrieval.retriever_parts import RetrieverParts
 from pytest_rageval.systems import BUILTIN, SystemFactory, SystemParts
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive

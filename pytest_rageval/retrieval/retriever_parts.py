@@ -1,4 +1,4 @@
-"""The inputs of a retriever factory: corpus, settings, index store, network."""
+"""The inputs of a retriever factory: corpus, settings, index store and network."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ __all__ = [
 
 T = TypeVar("T")
 
-_NOTHING: Mapping[str, object] = MappingProxyType({})
+_NO_PARAMS: Mapping[str, object] = MappingProxyType({})
 
 
 class Watch(Protocol):
-    """Yield the items unchanged and show the progress of the task ``doing``."""
+    """Yield the items unchanged and show the progress of a task, such as "indexing"."""
 
-    def __call__(self, items: Iterable[T], doing: str, /) -> Iterable[T]: ...
+    def __call__(self, items: Iterable[T], task: str, /) -> Iterable[T]: ...
 
 
-def unwatched(items: Iterable[T], doing: str, /) -> Iterable[T]:
-    """Return the items; a `Watch` without output."""
+def unwatched(items: Iterable[T], task: str, /) -> Iterable[T]:
+    """Return the items; the `Watch` that shows no progress."""
     return items
 
 
@@ -49,8 +49,9 @@ class SearchClient(Protocol):
     """The client of a search server.
 
     Attributes:
-        refused: the refusal of its first request (``auth``, ``not_found``); every later search fails with it.
-        warning: what its searches show about its settings; None if nothing.
+        refused: the error of a refused first request (``auth``, ``not_found``); every later search fails with it.
+        warning: a sentence about a setting that is probably wrong, judged by the searches so far; None if there is
+        none.
     """
 
     refused: ModelError | None
@@ -63,29 +64,30 @@ class SearchClient(Protocol):
         ...
 
 
-async def _here(make: Callable[[], Awaitable[Any]]) -> Any:
-    return await make()
+async def _run_here(function: Callable[[], Awaitable[Any]]) -> Any:
+    """Run a coroutine function on the current event loop."""
+    return await function()
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What a retriever over the network shares with the models of a session.
+    """The resources that a network retriever shares with the models of a session.
 
     Attributes:
-        most: maximum requests in flight, 1 or more.
+        max_requests: maximum number of requests in flight, 1 or more.
         cassettes: the recordings; None records nothing.
-        home: runs a coroutine function on the event loop that connections belong to.
-        keep: takes each client, to close it at the end of the session.
+        home: runs a coroutine function on the event loop of the connections.
+        register: receives each client; the session closes it at its end.
     """
 
-    most: int = 16
+    max_requests: int = 16
     cassettes: Cassettes | None = None
-    home: LoopRunner = _here
-    keep: Callable[[SearchClient], object] = lambda client: None
+    home: LoopRunner = _run_here
+    register: Callable[[SearchClient], object] = lambda client: None
 
 
 UNSHARED = Network()
-"""The network of a retriever outside of a session."""
+"""The network for a retriever outside of a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +98,15 @@ class RetrieverParts:
         passages: the corpus, with unique ids; empty without a corpus.
         params: the settings of ``rag_retriever_params``.
         digest: sha256 of the corpus in hexadecimal; "" if unknown.
-        store: where indexes are stored; None keeps them in memory.
+        store: the store of indexes on disk; None if indexes stay in memory.
         folder: the base of relative paths in the settings.
-        get: name -> factory of another retriever, for a retriever that combines several.
-        watch: wraps a loop over many passages to show its progress.
-        network: what a retriever over the network uses.
+        get: returns the factory of another retriever by its name, for a retriever that combines several.
+        watch: wraps the passages of a long loop to show its progress.
+        network: the resources of a network retriever.
     """
 
     passages: tuple[Passage, ...]
-    params: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
+    params: Mapping[str, object] = field(default_factory=lambda: _NO_PARAMS)
     digest: str = ""
     store: IndexStore | None = None
     folder: Path = Path()
@@ -114,20 +116,20 @@ class RetrieverParts:
 
     @property
     def corpus_digest(self) -> str:
-        """The digest, computed from the passages if unknown; part of the key of every index."""
+        """The digest of the corpus, computed from the passages if it is unknown; part of the key of every index."""
         return self.digest or digest_of(self.passages)
 
 
 RetrieverFactory = Callable[[RetrieverParts], Retriever]
 """Builds a named retriever from its parts.
 
-Without a corpus the factory is not called and the session has no retriever, unless the factory has an attribute
-``needs_corpus`` that is False.
+Without a corpus the session does not call the factory and has no retriever, unless the factory has the attribute
+``needs_corpus = False``.
 """
 
 
 def digest_of(passages: Iterable[Passage]) -> str:
-    """Return the sha256, in hexadecimal, of every passage's id, page, title and text, in order."""
+    """Return the sha256 of the ids, pages, titles and texts of all passages in order, in hexadecimal."""
     digest = hashlib.sha256()
     for passage in passages:
         content = f"{passage.id}\0{passage.page}\0{passage.title}\0{passage.text}\0"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_rageval.metrics.shared.alias_spans import alias_spans
 from pytest_rageval.metrics.shared.matching import fold, occurrences
-from pytest_rageval.metrics.shared.places import places
 
 WRITTEN = st.text("aB1 ,.-\n\u2009\u2212é\u0301ﬁß罗Ａｶﾞ½İΣ\u1112\u1161\u11ab", max_size=12)
 
@@ -28,12 +28,12 @@ WRITTEN = st.text("aB1 ,.-\n\u2009\u2212é\u0301ﬁß罗Ａｶﾞ½İΣ\u1112\u1
     ],
 )
 def test_an_alias_is_found_as_written(text: str, alias: str, found: list[str]) -> None:
-    assert [text[start:end] for start, end in places(text, [alias])] == found
+    assert [text[start:end] for start, end in alias_spans(text, [alias])] == found
 
 
 def test_aliases_that_overlap_are_one_place() -> None:
     text = "the United States of America"
-    assert [text[start:end] for start, end in places(text, ["United States", "States of America", "the"])] == [
+    assert [text[start:end] for start, end in alias_spans(text, ["United States", "States of America", "the"])] == [
         "the",
         "United States of America",
     ]
@@ -41,7 +41,7 @@ def test_aliases_that_overlap_are_one_place() -> None:
 
 @given(WRITTEN, WRITTEN)
 def test_every_occurrence_has_a_place_that_folds_to_it(text: str, alias: str) -> None:
-    found = places(text, [alias])
+    found = alias_spans(text, [alias])
     assert bool(found) == (next(occurrences(text, alias), None) is not None)
     assert all(0 <= start < end <= len(text) for start, end in found)
     if found:

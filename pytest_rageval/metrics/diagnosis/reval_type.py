@@ -1,4 +1,4 @@
-"""R-Eval's published diagnosis of an answer, from its scratchpad."""
+"""Diagnose an answer by R-Eval's published rule, which searches the scratchpad."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from pytest_rageval.trace.steps import LIMITS, PROGRAM, THOUGHT, TOOL, end_reaso
 __all__ = ["PUBLISHED_THRESHOLD", "published_type", "scratchpad_of", "type_of_reval"]
 
 PUBLISHED_THRESHOLD = 0.05
+"""The smallest `hotpot_f1` of a right answer."""
 
-_HALTED = (*LIMITS, "no_action", "program_error")
+_HALTS = (*LIMITS, "no_action", "program_error")
+"""The reasons for the end of a run that R-Eval calls halted."""
 
 
 def published_type(gold: str, answer: str, scratchpad: str, *, halted: bool, error: bool = False) -> DiagnosisType:
@@ -28,8 +30,8 @@ def published_type(gold: str, answer: str, scratchpad: str, *, halted: bool, err
     punctuation and articles); right = hotpot_f1 >= 0.05. Right and hit: EM. Right: AM. Hit: GE. Otherwise ME if the run
     halted with an error, TE if it halted, else RE.
 
-    The scratchpad holds the model's own answer, so a right answer is nearly always EM. "gold" is in "golden", and a
-    gold answer without words is in everything.
+    The scratchpad contains the model's own answer, so a right answer is nearly always EM. The rule compares characters:
+    "gold" is in "golden", and a gold answer without words is in every scratchpad.
 
     Source: R-Eval (Tu et al., KDD 2024), its code; the paper looks for the response instead of the gold answer.
 
@@ -55,12 +57,12 @@ def published_type(gold: str, answer: str, scratchpad: str, *, halted: bool, err
 def type_of_reval(gold: str, answer: Answer) -> DiagnosisType:
     """Return the published type of an answer with its trace; see `published_type` and `scratchpad_of`."""
     end = end_reason(answer.trace)
-    halted, error = end in _HALTED, end == "model_error"
+    halted, error = end in _HALTS, end == "model_error"
     return published_type(gold, answer.text, scratchpad_of(answer), halted=halted, error=error)
 
 
 def scratchpad_of(answer: Answer) -> str:
-    """Return the thoughts, actions and observations of a trace as R-Eval's log writes them.
+    """Return the thoughts, actions and observations of a trace in the form of R-Eval's log.
 
     The last line is the action that states the answer, unless the run stopped without one.
     """
@@ -74,7 +76,7 @@ def scratchpad_of(answer: Answer) -> str:
         elif step.kind == TOOL or (step.kind == RETRIEVE and "parent" not in step.detail):
             lines += [f"Action {number}: {_action(step)}", f"Observation {number}: {_observation(step)}"]
             number += 1
-    if end_reason(answer.trace) not in _HALTED:
+    if end_reason(answer.trace) not in _HALTS:
         lines.append(f"Action {number}: Finish[{answer.text}]")
     return "\n".join(lines)
 
@@ -89,14 +91,14 @@ def _action(step: Step) -> str:
 
 
 def _observation(step: Step) -> str:
-    """Return what a call gave back: its result, else its passages, else its error."""
+    """Return the result of a call, else its passages, else its error."""
     detail = step.detail
     if detail.get("result") is not None:
         return _text(detail["result"])
     passages = detail.get("passages")
     if passages and isinstance(passages, Sequence) and not isinstance(passages, str):
-        each = (passage for passage in passages if isinstance(passage, Mapping))
-        return "\n".join(f"{passage.get('title') or ''} {passage.get('text') or ''}".strip() for passage in each)
+        valid = (passage for passage in passages if isinstance(passage, Mapping))
+        return "\n".join(f"{passage.get('title') or ''} {passage.get('text') or ''}".strip() for passage in valid)
     return str(detail.get("error") or "")
 
 

@@ -1,4 +1,4 @@
-"""Ask a model for drafts: one call for each job."""
+"""Ask a model for the drafts of a job, in one call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_rageval.judges.replies import UnreadableReplyError
 __all__ = ["JobResult", "draft"]
 
 MAX_ITEMS = 3
-"""Maximum number of items in a reply; further items are left out."""
+"""Maximum number of items that are read from a reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class JobResult:
 
     Attributes:
         job: the job.
-        items: the items, waiting for their checks.
-        left_out: reason -> number of unreadable items or replies.
+        items: the parsed items; checks follow later.
+        left_out: reason -> number of items or replies that were dropped.
         error: why there is no reply; None if there is one.
     """
 
@@ -39,7 +39,13 @@ class JobResult:
 
 
 async def draft(job: Job, settings: ModelSettings, access: ModelAccess) -> JobResult:
-    """Ask the model of a plan for the drafts of a job."""
+    """Ask a model for the drafts of a job.
+
+    Args:
+        job: task, topic, language and sources of the drafts.
+        settings: name and prompts of the model.
+        access: the clients of the models, by name.
+    """
     messages = settings.prompts.draft(job.language, job.kind, job.topic, job.sources)
     try:
         reply = await access.client(settings.name).complete(messages)
@@ -59,7 +65,7 @@ async def draft(job: Job, settings: ModelSettings, access: ModelAccess) -> JobRe
 
 
 def _item(values: Mapping[str, Any], job: Job, model: str) -> Item | str:
-    """Return the drafts of an item, or the problem with its fields."""
+    """Return the parsed item, or the problem with its fields."""
     try:
         return read_item(values, job, model)
     except WrongFieldsError as fault:

@@ -21,8 +21,9 @@ class ExpandedCases:
     """The cases of a testbed with their variants.
 
     Attributes:
-        cases: (name, [(suffix, case), ...]): the original with suffix "", then its variants.
-        notes: a sentence for each relation that cannot change any case.
+        cases: for each original case its name and its versions, as (suffix, case): first the original with the
+            suffix "", then its variants.
+        notes: one sentence for each relation that changes no case.
     """
 
     cases: tuple[tuple[str, tuple[tuple[str, Case], ...]], ...]
@@ -32,26 +33,26 @@ class ExpandedCases:
 def expand_by_relations(
     settings: Settings, cases: Sequence[tuple[str, Case]], instances: Iterable[Instance], seed: int
 ) -> ExpandedCases:
-    """Return the cases of a testbed; after each selected case follow its variants.
+    """Return the cases of a testbed, each selected case with its variants.
 
     Args:
         settings: the settings of the testbed.
-        cases: its cases, by their names.
+        cases: the names and cases of the testbed.
         instances: the records of its dataset.
-        seed: the effective seed.
+        seed: the seed of the testbed, for the selection and the variants.
 
     Raises:
         UnknownNameError: a relation is unknown.
         SettingError: a relation changes passages and the testbed supplies none, or a case has a reserved facet.
     """
-    where = settings.origin
-    relations = [relation_named(name, f"{where}: relations") for name in settings.relations]
-    _refuse_without_passages(relations, cases, where)
-    _refuse_reserved_facets(cases, where)
+    origin = settings.origin
+    relations = [relation_named(name, f"{origin}: relations") for name in settings.relations]
+    _check_passages(relations, cases, origin)
+    _check_reserved_facets(cases, origin)
     records, counts = Records.of(instances), dict.fromkeys(settings.relations, 0)
-    selected, expanded = _selected(settings, [case for _, case in cases], seed), []
-    for at, (name, case) in enumerate(cases):
-        relations_of_case = relations if at in selected else ()
+    selected, expanded = _selected_indices(settings, [case for _, case in cases], seed), []
+    for index, (name, case) in enumerate(cases):
+        relations_of_case = relations if index in selected else ()
         variants = [v for each in relations_of_case for v in each.variants(case, seed, settings.variants, records)]
         for variant in variants:
             counts[variant.relation] += 1
@@ -61,7 +62,7 @@ def expand_by_relations(
     return ExpandedCases(tuple(expanded), tuple(f"the relation {name} changes none of its cases" for name in unused))
 
 
-def _selected(settings: Settings, cases: Sequence[Case], seed: int) -> frozenset[int]:
+def _selected_indices(settings: Settings, cases: Sequence[Case], seed: int) -> frozenset[int]:
     """Return the indices of the selected cases; the others never run, so they need no variants.
 
     Facets of systems are unknown here; they exclude no case, because each system answers every case.
@@ -70,17 +71,19 @@ def _selected(settings: Settings, cases: Sequence[Case], seed: int) -> frozenset
     return frozenset(select(cases, where, settings.limit, settings.sample, seed, settings.origin))
 
 
-def _refuse_without_passages(relations: Iterable[Relation], cases: Sequence[tuple[str, Case]], where: str) -> None:
+def _check_passages(relations: Iterable[Relation], cases: Sequence[tuple[str, Case]], origin: str) -> None:
+    """Raise a `SettingError` if a relation changes supplied passages and no case has any."""
     if not any(case.supplied for _, case in cases):
         for relation in relations:
             if relation.target == "passages":
                 problem = f"the relation {relation.name} changes supplied passages, and this testbed supplies none"
-                raise SettingError(f"{where}: {problem}; leave it out, or use a dataset with passages")
+                raise SettingError(f"{origin}: {problem}; leave it out, or use a dataset with passages")
 
 
-def _refuse_reserved_facets(cases: Iterable[tuple[str, Case]], where: str) -> None:
+def _check_reserved_facets(cases: Iterable[tuple[str, Case]], origin: str) -> None:
+    """Raise a `SettingError` if a case has a facet that only relations may set."""
     for name in (RELATION, VARIANT):
         cases_with_facet: Iterator[Case] = (case for _, case in cases if name in case.facets)
         if (case := next(cases_with_facet, None)) is not None:
             problem = f"the case {short_repr(case.id)} has the facet {name!r}, which relations set; rename it"
-            raise SettingError(f"{where}: {problem}")
+            raise SettingError(f"{origin}: {problem}")

@@ -33,19 +33,19 @@ def make_draft(
     values: Sequence[PlaceholderValue] = (),
     facets: dict[str, str] | None = None,
 ) -> Draft:
-    """Build a draft, which waits for its checks.
+    """Build an unchecked draft.
 
     Args:
-        parsed_template: its template.
-        plan: its plan.
+        parsed_template: the template of the question.
+        plan: the plan, for the language.
         question: the question.
-        gold: the answer.
-        rows: the rows with the answer; the first decides the topic.
-        groups: the slot that each row answers; None if rows do not answer separate slots.
-        history: earlier turns.
-        links: values that lead from one row to the next, which are also evidence.
+        gold: the gold answer.
+        rows: the table rows that hold the answer; the first one decides the topic.
+        groups: for each row the index of the answer slot that it supports; None if rows belong to no single slot.
+        history: earlier turns of the conversation.
+        links: values that join one row to the next; sentences with them are evidence too.
         values: the values of the question's placeholders.
-        facets: facets in addition to the route.
+        facets: additional facets of the case.
     """
     template = parsed_template.template
     unique = list(dict.fromkeys(rows))

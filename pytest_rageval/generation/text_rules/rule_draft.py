@@ -25,15 +25,15 @@ def make_draft(
     *,
     grouped: bool = False,
 ) -> Draft:
-    """Build a draft, which waits for its checks.
+    """Build an unchecked draft.
 
     Args:
         question: the question.
-        gold: the answer.
-        task: the task.
+        gold: the gold answer.
+        task: the task of the case, such as long_form_qa.
         origin: the name of the rule.
-        statements: the sentences with the answer; the first decides topic and language.
-        verdicts: values for checks, such as the calculation.
+        statements: the sentences with the answer; the first one decides topic and language.
+        verdicts: values that the checks need, such as the calculation.
         grouped: whether each statement answers a separate slot.
     """
     sources: dict[str, Passage] = {}

@@ -1,4 +1,4 @@
-"""Fill ``{column}`` in a text with the values of a row."""
+"""Replace ``{column}`` placeholders in a text by the values of a row."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def columns_in(template: str) -> tuple[str, ...]:
-    """Return the names in braces, each once, in order."""
+    """Return the column names in braces, without duplicates, in order."""
     return tuple(dict.fromkeys(name.strip() for name in PLACEHOLDER.findall(template)))
 
 
 def fill_columns(template: str, values: Mapping[str, Value]) -> str | None:
-    """Return a template with the values of its columns; None if one of them is missing."""
+    """Replace each placeholder by the value of its column; return None if a value is missing."""
     if any(is_missing(values.get(name)) for name in columns_in(template)):
         return None
     return PLACEHOLDER.sub(lambda match: value_text(values[match[1].strip()]), template)

@@ -23,14 +23,14 @@ __all__ = ["Abilities", "AbilityOptions", "make_abilities"]
 
 @dataclass(frozen=True, slots=True)
 class AbilityOptions:
-    """Which abilities to generate, and how.
+    """Settings of the generated abilities.
 
     Attributes:
-        negatives: number of negative passages per record; 0 keeps only the record's own.
+        negatives: number of negative passages per record; 0 retrieves none, so a record has only its own.
         counterfactuals: whether to generate counterfactual twins of the positive passages.
-        integration: whether to join questions.
-        names: lists of names for counterfactual answers, each of one kind.
-        seed: decides false answers and pairs.
+        integration: whether to join the questions of two records into one.
+        names: lists of names for false answers; each list has names of one kind, such as cities.
+        seed: of the random choice of false answers and pairs.
     """
 
     negatives: int = 8
@@ -47,14 +47,14 @@ class Abilities:
     Attributes:
         pools: the records with positive and negative passages, in the order of the dataset.
         counterfactual: the records with twins.
-        integration: the records with two joined questions.
-        origins: id of a generated record -> the value of its key ``generated``.
+        integration: the records with a question joined from two.
+        origins: record id -> the value of the record's key ``generated``.
         short: number of records with too few negative passages, by reason.
-        excluded: passages that cannot be negatives, by reason.
-        kinds: records with twins, by the kinds of their answers.
-        without_twin: records without twins, by reason.
-        lost_twins: positive passages without a twin in records that have some, by reason.
-        without_partner: records whose question could not be joined, by reason.
+        excluded: number of retrieved passages that cannot be negatives, by reason.
+        kinds: number of records with twins, by kind of answer, such as date.
+        without_twin: number of records without twins, by reason.
+        lost_twins: number of positive passages without a twin, in records with other twins, by reason.
+        without_partner: number of records whose question could not be joined, by reason.
     """
 
     pools: list[Instance] = field(default_factory=list)
@@ -77,7 +77,7 @@ def make_abilities(
     Args:
         instances: the records of the dataset; a record without positive passages takes passages of its gold pages.
         corpus: the passages of the corpus.
-        search: returns the ranking for a question; None without a corpus: records keep only their own negatives.
+        search: retrieves passages of the corpus; None if there is no corpus, so records have only their own.
         options: which abilities to generate.
     """
     abilities, pages = Abilities(), CorpusPages.of(corpus)
@@ -102,7 +102,7 @@ def make_abilities(
 
 
 def _with_pool(instance: Instance, positives: Sequence[Passage], negatives: Negatives) -> Instance:
-    """Return the record with its positive and negative passages, then its remaining passages."""
+    """Return the record with its positives, its negatives, and then its other passages."""
     pool = [*positives, *negatives.passages]
     pool_ids = {each.id for each in pool}
     others = [
