@@ -12,7 +12,7 @@ from io import TextIOWrapper
 
 from pytest_rageval import activity
 from pytest_rageval.commands.command_parser import CANNOT_RUN, CommandParser
-from pytest_rageval.commands.table import COMMANDS, overview
+from pytest_rageval.commands.command_table import COMMANDS, overview
 from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.report.text.fit_text import legible
 

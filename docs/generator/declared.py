@@ -126,7 +126,7 @@ def result_members() -> Iterator[str]:
 def commands() -> Iterator[str]:
     """Yield the commands of ``rageval``, from their parsers."""
     from pytest_rageval.cli import parser
-    from pytest_rageval.commands.table import COMMANDS
+    from pytest_rageval.commands.command_table import COMMANDS
 
     yield from (
         "The command rageval",

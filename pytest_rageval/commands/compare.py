@@ -18,7 +18,7 @@ from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity, sensitivity_of
-from pytest_rageval.commands.compared_runs import compared_runs
+from pytest_rageval.commands.load_compared_runs import load_compared_runs
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, holds_results, results_path, rootdir, runs_of
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
@@ -73,7 +73,7 @@ def compare_runs(
         base, new = _default_base(root, new)
     reports = [*filter(None, (html, markdown))]
     _check_targets([Path(base), results_path(root, new)], reports)
-    before, after, run, stored = compared_runs(root, base, new)
+    before, after, run, stored = load_compared_runs(root, base, new)
     if reports and stored is None:
         raise SettingError(f"{new} is a baseline, without answers; --html and --markdown need a run as the later one")
     _check_facets((before, after), {"--rows": rows, "--cols": cols})

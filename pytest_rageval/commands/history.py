@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_rageval.commands.past import past_commits, past_runs
+from pytest_rageval.commands.past_results import past_commits, past_runs
 from pytest_rageval.commands.runs import rootdir
 from pytest_rageval.errors import SettingError
 from pytest_rageval.report.run.history import Entry, HistoryQuery, Unread, history_to_plain, series_of

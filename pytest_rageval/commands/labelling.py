@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_rageval.commands.agreement import labels_of
-from pytest_rageval.commands.judges import own_judges
+from pytest_rageval.commands.agreement import match_labels
+from pytest_rageval.commands.judges import judges_of_run
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
@@ -51,7 +51,7 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
     answers = answers_to_label(outcomes, metric)
     if not answers:
         raise SettingError(f"the run has no answer to label{f' for {metric}' if metric else ''}; name another run")
-    judge = own_judges(stored, [metric]).get(metric) if metric else None
+    judge = judges_of_run(stored, [metric]).get(metric) if metric else None
     label_values = worth if judge is None or worth.declared else worth_of(judge)
     rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(judge, label_values))
     _write({out: FORMATS[out.suffix.lower()](rows)})
@@ -85,13 +85,13 @@ def training(
     if len(metrics) != 1:
         raise SettingError("--training needs exactly one --metric, whose judge is trained")
     stored = stored_run(rootdir(Path.cwd()), run)
-    judges = own_judges(stored, metrics)
+    judges = judges_of_run(stored, metrics)
     judge = judges.get(metrics[0])
     if not isinstance(judge, PromptedJudge):
         raise SettingError(
             f"--metric {short_repr(metrics[0])} is not the name of a prompted judge of the run; name one"
         )
-    matches = labels_of(labels, stored, worth, {} if worth.declared else judges)
+    matches = match_labels(labels, stored, worth, {} if worth.declared else judges)
     conversations_by_case = conversations(matches.answers, stored.results["instances"], judge)
     if not conversations_by_case:
         raise SettingError(f"no label belongs to an answer that {judge.name} applies to; name another metric")

@@ -103,7 +103,7 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
 
 def _scores(path: Path) -> StoredRun:
     """Return the run of a folder of scores."""
-    from pytest_rageval.scoring.stored import run_of_scores
+    from pytest_rageval.scoring.read_scores import run_of_scores
 
     run, choice = run_of_scores(path), MatrixChoice()
     results = results_of(run, path.name, run.started, choice)

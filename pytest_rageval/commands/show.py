@@ -29,7 +29,7 @@ def show(run: str | None, *, full: bool = False) -> Iterator[str]:
         SettingError: the run is unknown, or its results cannot be read.
     """
     if run is not None and is_scores(Path(run)):
-        from pytest_rageval.scoring.stored import summary_text
+        from pytest_rageval.scoring.read_scores import summary_text
 
         yield from summary_text(Path(run))
         return

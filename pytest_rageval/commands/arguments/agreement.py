@@ -86,7 +86,7 @@ def _run(arguments: Arguments) -> Iterator[str]:
         raise SettingError("name the file of labels: rageval agreement LABELS [RESULTS]")
     runs: list[str] = arguments.run
     if mode == COMPARE and _holds_pairs(arguments):
-        from pytest_rageval.commands.analyses.pairs import agreement_of_pairs
+        from pytest_rageval.commands.pair_agreement import agreement_of_pairs
 
         by, as_json = arguments.by or "", arguments.json
         return agreement_of_pairs(arguments.labels, runs, worth, metrics=arguments.metric, by=by, as_json=as_json)

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from pytest_rageval.commands.reviewing.case_view import changes, edit_fields, edit_of_form, view_of
-from pytest_rageval.commands.reviewing.reviewers import agreement_lines
+from pytest_rageval.commands.reviewing.reviewer_agreement import agreement_lines
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.generation.draft import Draft

@@ -20,8 +20,8 @@ from pytest_rageval.web.play.board import Board, Question
 from pytest_rageval.web.play.chain_api import ChainApi
 from pytest_rageval.web.play.code_changes import CodeChanges
 from pytest_rageval.web.play.passage_api import PassageApi
-from pytest_rageval.web.play.reading import until_read
 from pytest_rageval.web.play.save_api import SaveApi
+from pytest_rageval.web.play.wait_for_project import until_read
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["Api", "draft_order"]

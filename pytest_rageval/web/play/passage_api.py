@@ -16,8 +16,8 @@ from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.llm.secrets import redacted
 from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
-from pytest_rageval.web.play.reading import until_read
 from pytest_rageval.web.play.stop_signals import StopSignals
+from pytest_rageval.web.play.wait_for_project import until_read
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["PassageApi"]

@@ -16,7 +16,7 @@ from pytest_rageval.report.run.old_answers import Source, answers_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.scoring.folder import is_scores
 
-__all__ = ["ComparedRuns", "compared_runs"]
+__all__ = ["ComparedRuns", "load_compared_runs"]
 
 
 class ComparedRuns(NamedTuple):
@@ -36,7 +36,7 @@ class ComparedRuns(NamedTuple):
     stored: StoredRun | None
 
 
-def compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
+def load_compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
     """Load two runs; each is a baseline, a results.json, or a run's name or folder.
 
     The answers of a baseline are those next to it, if there are any.
@@ -56,7 +56,7 @@ def compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
 def _load(root: Path, name: str) -> tuple[Snapshot, StoredRun | None]:
     path = Path(name)
     if is_scores(path):
-        from pytest_rageval.scoring.stored import snapshot_of_scores
+        from pytest_rageval.scoring.read_scores import snapshot_of_scores
 
         return snapshot_of_scores(path), None
     with doing(f"reading {path}"):
