@@ -1,4 +1,4 @@
-"""Load two runs to compare: their measures, and the later run with the answers of the earlier one."""
+"""Load the two runs of a comparison, and attach the earlier one's answers to the later one."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class ComparedRuns(NamedTuple):
     Attributes:
         before: the measures of the earlier run.
         after: the measures of the later run.
-        run: the later run, with the earlier one as its baseline, so that ``run.old`` has the old answers; None if only
-            its measures are known, because it is a baseline.
-        stored: the later run as it was loaded; None for a baseline.
+        run: the later run. Its baseline is the earlier run, and ``run.old`` has the answers of that run. None if the
+            later run is a baseline or scores, which have measures only.
+        stored: the later run with its results.json; None if ``run`` is None.
     """
 
     before: Snapshot
@@ -39,7 +39,7 @@ class ComparedRuns(NamedTuple):
 def load_compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
     """Load two runs; each is a baseline, a results.json, or a run's name or folder.
 
-    The answers of a baseline are those next to it, if there are any.
+    The answers of a baseline are read from the file of answers next to it, if there is one.
 
     Raises:
         DataError, SettingError: a run is unknown or cannot be read, or a baseline's answers are malformed.
@@ -49,7 +49,8 @@ def load_compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
     run = None if stored is None else stored.run
     if run is not None:
         run.baseline, run.source = before, _answers(base, None if earlier is None else earlier.run)
-        run.outcomes = {nodeid: replace(each, was=None) for nodeid, each in run.outcomes.items()}  # of another baseline
+        # `was` is of the baseline of its session
+        run.outcomes = {nodeid: replace(each, was=None) for nodeid, each in run.outcomes.items()}
     return ComparedRuns(before, after, run, stored)
 
 
