@@ -17,7 +17,7 @@ __all__ = ["history"]
 
 
 def history(selection: HistoryQuery, baseline: Path | None, *, as_json: bool) -> Iterator[str]:
-    """Yield the values of metrics, oldest first.
+    """Yield a table of the values of each metric, oldest first, or one JSON document.
 
     Args:
         selection: the metric, testbed and system to show.

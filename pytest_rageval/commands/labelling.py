@@ -1,4 +1,4 @@
-"""``rageval agreement --sample`` and ``--training``: labelling sheets and training data."""
+"""``rageval agreement --sample`` and ``--training``: write labelling sheets and training data."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from pytest_rageval.report.export.label_sheet import FORMATS, answers_to_label, 
 from pytest_rageval.report.terminal.agreement_tables import count_lines
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["sheet", "training"]
+__all__ = ["write_sheet", "write_training"]
 
 
-def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, worth: Worth) -> Iterator[str]:
+def write_sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, worth: Worth) -> Iterator[str]:
     """Write a labelling sheet of ``n`` answers and yield the lines of the report.
 
     Args:
@@ -34,7 +34,7 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
         n: the number of answers.
         seed: the seed of the selection.
         metric: the metric to label, or "".
-        worth: the labels for people; if empty, the judge's own, or else 0 and 1.
+        worth: the labels that people may use; if empty, the labels of the metric's judge, else numbers in 0..1.
 
     Raises:
         RagEvalError: the run cannot be read or has nothing to label, or the file cannot be written.
@@ -57,10 +57,10 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
     _write({out: FORMATS[out.suffix.lower()](rows)})
     cases = len({row["id"] for row in rows})
     yield f"{shown_path(out)}: {len(rows)} of {counted(len(answers), 'answer')}, of {counted(cases, 'case')}"
-    yield f"Fill in the column label, then: {_read_back(out, run, metric, worth)}"
+    yield f"Fill in the column label, then: {_agreement_command(out, run, metric, worth)}"
 
 
-def training(
+def write_training(
     labels: Path, run: str | None, folder: Path, shares: str, seed: int, metrics: Sequence[str], worth: Worth
 ) -> Iterator[str]:
     """Write conversations to train a judge with, and yield the lines of the report.
@@ -71,8 +71,8 @@ def training(
         folder: the folder for train.jsonl, dev.jsonl and test.jsonl.
         shares: the share of the cases in each file, such as "5:1:4".
         seed: the seed of the selection.
-        metrics: the judged metric, as a list of one.
-        worth: the value of each label; if empty, the judge's own.
+        metrics: a list with one judged metric; its judge is trained.
+        worth: the value of each label; if empty, the judge's values.
 
     Raises:
         RagEvalError: something cannot be read or written, or a label is unknown to the judge.
@@ -80,7 +80,7 @@ def training(
     parts = [int(part) if part.isdecimal() else -1 for part in shares.split(":")]
     if len(parts) != len(PARTS) or min(parts) < 0 or not sum(parts):
         raise SettingError(
-            f"--split {short_repr(shares)}: wanted three whole numbers, of {', '.join(PARTS)}, such as 5:1:4"
+            f"--split {short_repr(shares)}: wanted three whole numbers, for {', '.join(PARTS)}, such as 5:1:4"
         )
     if len(metrics) != 1:
         raise SettingError("--training needs exactly one --metric, whose judge is trained")
@@ -130,8 +130,8 @@ def _instructions(judge: Judge | None, worth: Worth) -> Callable[[Sample], str]:
     return instructions
 
 
-def _read_back(out: Path, run: str | None, metric: str, worth: Worth) -> str:
-    """Return the command that reads the filled sheet."""
+def _agreement_command(out: Path, run: str | None, metric: str, worth: Worth) -> str:
+    """Return the command that reads the sheet after people have filled it in."""
     words = [
         "rageval",
         "agreement",

@@ -23,7 +23,7 @@ def show(run: str | None, *, full: bool = False) -> Iterator[str]:
 
     Args:
         run: the run's name, the path of its results.json, or a folder of scores; None is the newest.
-        full: whether to print every section before it.
+        full: whether to print all sections of the report before the account.
 
     Raises:
         SettingError: the run is unknown, or its results cannot be read.
@@ -36,9 +36,9 @@ def show(run: str | None, *, full: bool = False) -> Iterator[str]:
     stored = stored_run(rootdir(Path.cwd()), run)
     yield ascii_safe(stored.head)
     colours = terminal_colours()
-    around = Surroundings(stored.results["run"]["duration_s"])
+    surroundings = Surroundings(stored.results["run"]["duration_s"])
     with doing("summarizing the run"):
         width = shutil.get_terminal_size().columns
-        lines = [*summary_lines(stored.run, stored.choice, width, int(full), around)]
+        lines = [*summary_lines(stored.run, stored.choice, width, int(full), surroundings)]
     for line in lines:
         yield paint(line, colours, None)

@@ -77,7 +77,7 @@ def add_to(parser: CommandParser) -> None:
 
 def _run(arguments: Arguments) -> Iterator[str]:
     from pytest_rageval.commands.agreement import agreement, parse_worth
-    from pytest_rageval.commands.labelling import training
+    from pytest_rageval.commands.labelling import write_training
 
     mode = _mode(arguments)
     worth = parse_worth(arguments.value, arguments.scale)
@@ -97,7 +97,7 @@ def _run(arguments: Arguments) -> Iterator[str]:
     run = runs[0] if runs else None
     if mode == TRAINING:
         split = "5:1:4" if arguments.split is None else arguments.split
-        return training(arguments.labels, run, arguments.training, split, seed, arguments.metric, worth)
+        return write_training(arguments.labels, run, arguments.training, split, seed, arguments.metric, worth)
     return agreement(
         arguments.labels,
         run,
@@ -132,9 +132,9 @@ def _mode(arguments: Arguments) -> str:
 
 
 def _sheet(arguments: Arguments, seed: int, worth: Worth) -> Iterator[str]:
-    from pytest_rageval.commands.labelling import sheet
+    from pytest_rageval.commands.labelling import write_sheet
 
     if arguments.run or len(arguments.metric) > 1:
         raise SettingError("--sample takes one run, at most one --metric and no file of labels")
     run = None if arguments.labels is None else str(arguments.labels)
-    return sheet(run, arguments.out, arguments.sample, seed, "".join(arguments.metric), worth)
+    return write_sheet(run, arguments.out, arguments.sample, seed, "".join(arguments.metric), worth)
