@@ -1,4 +1,4 @@
-"""``rageval import``: convert files of other tools to datasets, recorded answers, scores and chains."""
+"""``rageval import``: convert other tools' files to datasets, answers, scores and chains."""
 
 from __future__ import annotations
 

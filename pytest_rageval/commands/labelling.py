@@ -1,4 +1,4 @@
-"""``rageval agreement --sample`` and ``--training``: write labelling sheets and training data."""
+"""``rageval agreement --sample`` and ``--training``: write sheets and training data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``rageval analyze errors``: count the types of right and wrong answers, with their reasons."""
+"""``rageval analyze errors``: count the types of right and wrong answers, with reasons."""
 
 from __future__ import annotations
 

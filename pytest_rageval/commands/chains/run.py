@@ -1,4 +1,4 @@
-"""``rageval chain run``: run a chain for one question, and print inputs and outputs of actions."""
+"""``rageval chain run``: run a chain for one question, and print each input and output."""
 
 from __future__ import annotations
 

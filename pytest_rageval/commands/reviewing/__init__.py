@@ -1,4 +1,4 @@
-"""``rageval review``: people grade a sample of the generated cases, on a local page or in a spreadsheet."""
+"""``rageval review``: people grade a sample of generated cases, on a page or in a sheet."""
 
 from __future__ import annotations
 

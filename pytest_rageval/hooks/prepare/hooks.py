@@ -39,9 +39,9 @@ def pytest_pycollect_makeitem(
     """Add the ``rag`` fixture to a test with ``@rag_case``, and record the items made for its cases."""
     if not _use_rag(collector, name, obj):
         return (yield)
-    from pytest_rageval.garbage_collection import paused
+    from pytest_rageval.garbage_collection import pause_garbage_collection
 
-    with paused():
+    with pause_garbage_collection():
         made = yield
     if COLLECTED in collector.config.stash and isinstance(made, list):
         from pytest_rageval.hooks.prepare.gate_cases import entry_of

@@ -31,7 +31,7 @@ from pytest_rageval.hooks.run.system_parts import PartsOfTests
 from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.systems.adapters import adapt_system
 from pytest_rageval.systems.calling import is_async
-from pytest_rageval.threads import Bound
+from pytest_rageval.threads import CallLimit
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.local_verdicts import LocalVerdicts
@@ -69,8 +69,8 @@ class Desks:
         self._origins: dict[object, Origin] = {}
         self._cached: dict[Origin, tuple[Desk, list[tuple[pytest.FixtureDef[Any], object]]]] = {}
         most = collected.options.concurrency
-        self._coroutines = Bound(most or ASYNC_DEFAULT)
-        self._threads = self._coroutines if most else Bound(1)
+        self._coroutines = CallLimit(most or ASYNC_DEFAULT)
+        self._threads = self._coroutines if most else CallLimit(1)
         self._vectors: dict[Embedder, Vectors] = {}
         self._local_judges = _local_verdicts(collected)
         self._systems: list[SystemAnswerer] = []
@@ -217,7 +217,7 @@ class Desks:
         system = self._system(request, entry, llm)
         parts = [part for part in PARTS if overridden(part, request.node) is not None]
         own = entry.responder.named and self._collected.named.get(kind) is None
-        bound: Bound | None = self._coroutines if is_async(system) else self._threads
+        bound: CallLimit | None = self._coroutines if is_async(system) else self._threads
         if own and kind in CLIENTS_BOUND and "rag_generator" not in parts:
             bound = None
         light = own and kind == "extractive" and parts in ([], ["rag_corpus"]) and _searches_in_place(system)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.scoring import judged_score
-from pytest_rageval.judges.wording import Packaged
+from pytest_rageval.judges.wording import PackagedText
 from pytest_rageval.metrics.judges.aspects import stated
 from pytest_rageval.metrics.judges.omnieval_judged import meanings, no_gold, objected
 from pytest_rageval.metrics.shared.quantities import has_numeric_gold, numerical_verdict
@@ -32,7 +32,7 @@ def _needs_no_judge(sample: Sample) -> str | None:
 
 NUMERICAL_JUDGE = PromptedJudge(
     "numerical_accuracy",
-    Packaged("numerical_accuracy", "criteria"),
+    PackagedText("numerical_accuracy", "criteria"),
     labels=meanings("numerical_accuracy", "wrong", "right", "not_applicable"),
     values={"wrong": 0.0, "right": 1.0, "not_applicable": None},
     shows=("question", "gold", "answer"),

@@ -1,4 +1,4 @@
-"""Wait until the project of the page is read."""
+"""Wait until the page's project has been read."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 
 from pytest_rageval.hooks.playing.project import PlayProject
 
-__all__ = ["until_read"]
+__all__ = ["wait_until_read"]
 
-LOOK_S = 0.05
-"""Seconds between two looks whether the project is read."""
+POLL_S = 0.05
+"""Seconds between two checks whether the project has been read."""
 
 
-async def until_read(project: PlayProject) -> None:
-    """Wait until a project is read, or cannot be."""
+async def wait_until_read(project: PlayProject) -> None:
+    """Wait until a project has been read, or reading it has failed."""
     while not (project.ready or project.problem):
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(POLL_S)
