@@ -10,7 +10,7 @@ from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 __all__ = ["ComponentOptions"]
 
 MAX_SECONDS = 1_000_000
-"""Maximum time limit in seconds. Windows cannot wait for some millions of seconds, other systems for more."""
+"""Maximum time limit in seconds. Waiting for some millions of seconds fails on Windows; other systems allow more."""
 
 
 class ComponentOptions:

@@ -183,7 +183,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return f"did you mean {folded[near[0]]!r}?"
     if not names:
         return "none is known here"
-    more = f" and {len(names) - 10:,} more" if len(names) > 100 else ""  # so many names are cases of a run
+    more = f" and {len(names) - 10:,} more" if len(names) > 100 else ""  # only the cases of a run are so many
     return f"known: {ascii_safe(', '.join(names[:10] if more else names))}{more}"
 
 

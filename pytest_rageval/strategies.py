@@ -266,7 +266,7 @@ def _sorted_variants(relation: Relation, case: Case, records: Records) -> tuple[
 
 
 def _size_of_change(variant: Variant) -> int:
-    """Return the number of positions at which the passages differ, plus that for characters of the question."""
+    """Return the number of different passages, by position, plus that of different characters of the question."""
     before, after = variant.original.supplied or (), variant.case.supplied or ()
     old, new = variant.original.instance.question, variant.case.instance.question
     return _n_differences(before, after) + _n_differences(old, new)

@@ -49,7 +49,7 @@ def load_compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
     run = None if stored is None else stored.run
     if run is not None:
         run.baseline, run.source = before, _answers(base, None if earlier is None else earlier.run)
-        # `was` is of the baseline of its session
+        # `was` has values of the baseline of the run's session, not of `base`
         run.outcomes = {nodeid: replace(each, was=None) for nodeid, each in run.outcomes.items()}
     return ComparedRuns(before, after, run, stored)
 

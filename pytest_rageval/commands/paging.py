@@ -1,4 +1,4 @@
-"""Show the lines of a command in a pager if they are long; find out a terminal's colours."""
+"""Show the lines of a command in a pager if they are long; count the terminal's colours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from pytest_rageval.report.text.fit_text import legible
 __all__ = ["page_lines", "terminal_colours"]
 
 LESS = "FX"
-"""Default options of ``less``: F prints a text directly if it fits the screen, X leaves the text there at the end."""
+"""Default options of ``less``, in addition to R, which shows colours.
+
+F prints a text directly if it fits the screen; X leaves the text on the screen at the end.
+"""
 
 
 def terminal_colours() -> int:

@@ -1,4 +1,4 @@
-"""Quote data in prompts line by line; a model cannot mistake it for instructions."""
+"""Quote data in prompts line by line, to separate it from the text of the prompt."""
 
 from __future__ import annotations
 

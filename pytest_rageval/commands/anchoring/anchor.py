@@ -126,7 +126,7 @@ def _labels(instances: Iterable[Instance]) -> list[tuple[str, str]]:
 def _changed_labels(
     instances: Iterable[Instance], project: ProjectCorpus, old_digests: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """Return the labels whose id is in the baseline, but names other text or no text in the corpus."""
+    """Return the labels whose id is in the baseline, but whose text in the corpus is different or missing."""
     digests = {passage.id: text_digest(passage.text) for passage in project.passages}
     return [
         (where, name)
