@@ -1,6 +1,6 @@
-"""RAG regression testing in pytest: benchmark instances as tests, metrics as gates, errors as errors.
+"""RAG regression tests in pytest: each case is a test, and gates on metrics decide.
 
-Public names are imported when they are first used, so that loading the plugin costs nothing.
+Public names are imported on first use, because pytest loads this package in every session.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ __all__ = [
     "score",
 ]
 
-_HOME = {
+_NAMES_OF_MODULE = {
     "corpora.document": ("Document",),
     "engine.catalog": ("Catalog",),
     "environments.tool": ("Tool", "ToolResult"),
@@ -105,7 +105,7 @@ _HOME = {
     "scoring.score": ("score",),
     "scoring.scores": ("Scores",),
 }
-_MODULE_OF = {name: f"{__name__}.{module}" for module, names in _HOME.items() for name in names}
+_MODULE_OF = {name: f"{__name__}.{module}" for module, names in _NAMES_OF_MODULE.items() for name in names}
 
 
 def __getattr__(name: str) -> object:

@@ -1,6 +1,6 @@
-"""Show on standard error what a command is doing, once it has worked for a second.
+"""Show on standard error what a command is doing, if it takes longer than a second.
 
-Code says what it does by `doing` and `progress`; it is shown while a command runs in `shown`, and nowhere else.
+Code reports its work with `doing` and `progress`. Only inside `show_activity`, which runs a command, this is shown.
 """
 
 from __future__ import annotations
@@ -16,23 +16,32 @@ from unicodedata import east_asian_width
 
 from pytest_rageval.errors import ascii_safe
 
-__all__ = ["Activity", "Stage", "doing", "hide", "progress", "shown"]
+__all__ = ["Activity", "Stage", "doing", "hide", "progress", "show_activity"]
 
 DELAY = 1.0
 """Seconds without output before anything is shown."""
 
 SPACING = 3.0
-"""Least number of seconds between two lines, if the stream is not a terminal."""
+"""Minimum number of seconds between two lines, if the stream is not a terminal."""
 
 TICK = 0.2
-MARGIN = 4  # columns that stay free on the right: a terminal prints ^C there
+"""Seconds between two updates of the line."""
+
+MARGIN = 4
+"""Number of empty columns at the right of a terminal, where it prints ^C."""
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
 class Stage:
-    """One thing that a command does: ``what``, and how much of it is done; a ``total`` of 0 is unknown."""
+    """One step of a command's work, with its progress.
+
+    Attributes:
+        what: what the command does, such as "reading case".
+        total: the number of items; 0 if unknown.
+        done: the number of items that are begun or finished.
+    """
 
     what: str
     total: int = 0
@@ -43,13 +52,13 @@ class Stage:
 
 
 class Activity:
-    """The stages of a command, and what of them is on the stream.
+    """Writes the current stage of a command to a stream.
 
-    On a terminal it is one line that is rewritten and erased; elsewhere one line for each stage.
+    A terminal has one line that is rewritten and erased. Another stream gets one line for each stage.
 
     Args:
-        stream: where it is shown.
-        clock: returns seconds.
+        stream: the stream, such as standard error.
+        clock: returns the time in seconds.
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
@@ -58,23 +67,23 @@ class Activity:
         self._lock = threading.Lock()
         self._began = self._quiet_since = clock()
         self._rewrites = stream.isatty()
-        self._drawn = 0  # columns of the line on the terminal
-        self._written: tuple[str, float] = ("", -SPACING)  # the last stage off a terminal, and when
+        self._line_width = 0  # columns of the line on the terminal
+        self._last_line: tuple[str, float] = ("", -SPACING)  # the last stage in a stream without a terminal, its time
 
     def tick(self) -> None:
-        """Show the current stage, if it is time to."""
+        """Show the current stage if there was no other output for `DELAY` seconds, else erase it."""
         with self._lock:
             now, stage = self._clock(), self.stages[-1:]
             if not stage or now - self._quiet_since < DELAY:
                 self._erase()
             elif self._rewrites:
                 self._redraw(f"{stage[0]} · {now - self._began:.0f} s")
-            elif stage[0].what != self._written[0] and now - self._written[1] >= SPACING:
-                self._written = (stage[0].what, now)
+            elif stage[0].what != self._last_line[0] and now - self._last_line[1] >= SPACING:
+                self._last_line = (stage[0].what, now)
                 self._write(f"rageval: {ascii_safe(str(stage[0]))}\n")
 
     def erase(self) -> None:
-        """Erase the line, because other output follows; it comes back after a second without output."""
+        """Erase the line because other output follows; the line returns after `DELAY` seconds without output."""
         with self._lock:
             self._quiet_since = self._clock()
             self._erase()
@@ -82,13 +91,13 @@ class Activity:
     def _redraw(self, text: str) -> None:
         line = _cut(ascii_safe(text), shutil.get_terminal_size().columns - MARGIN)
         width = _width(line)
-        self._write(f"\r{line}{' ' * (self._drawn - width)}")
-        self._drawn = width
+        self._write(f"\r{line}{' ' * (self._line_width - width)}")
+        self._line_width = width
 
     def _erase(self) -> None:
-        if self._drawn:
-            self._write(f"\r{' ' * (self._drawn + MARGIN - 1)}\r")
-            self._drawn = 0
+        if self._line_width:
+            self._write(f"\r{' ' * (self._line_width + MARGIN - 1)}\r")
+            self._line_width = 0
 
     def _write(self, text: str) -> None:
         encoding = self._stream.encoding or "utf-8"
@@ -101,8 +110,8 @@ _current: Activity | None = None
 
 
 @contextmanager
-def shown(stream: TextIO) -> Iterator[None]:
-    """Show on the stream what the code inside does; at the end the terminal is as before."""
+def show_activity(stream: TextIO) -> Iterator[None]:
+    """Show on the stream what the ``with`` block does; erase it at the end."""
     global _current
     before, activity, ended = _current, Activity(stream), threading.Event()
 
@@ -123,14 +132,14 @@ def shown(stream: TextIO) -> Iterator[None]:
 
 
 def hide() -> None:
-    """Erase what is shown, because other output follows."""
+    """Erase the line of the running command, because other output follows."""
     if _current is not None:
         _current.erase()
 
 
 @contextmanager
 def doing(what: str, total: int = 0) -> Iterator[Stage]:
-    """Say that the code inside does ``what``, such as "reading the run"; outside of `shown` it does nothing."""
+    """Report that the ``with`` block does ``what``, such as "reading the run"; see `show_activity`."""
     stage, stages = Stage(what, total), [] if _current is None else _current.stages
     stages.append(stage)
     try:
@@ -140,13 +149,14 @@ def doing(what: str, total: int = 0) -> Iterator[Stage]:
 
 
 def progress(what: str, items: Collection[T]) -> Iterator[T]:
-    """Yield the items, and say how many of them are done: "reading case 3 of 40"."""
+    """Yield the items, and report how many were yielded: "reading case 3 of 40"."""
     with doing(what, len(items)) as stage:
         for stage.done, item in enumerate(items, 1):
             yield item
 
 
 def _width(text: str) -> int:
+    """Return the number of terminal columns of a text; Chinese characters take two."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 

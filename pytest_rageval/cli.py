@@ -12,22 +12,23 @@ from io import TextIOWrapper
 
 from pytest_rageval import activity
 from pytest_rageval.commands.command_parser import CANNOT_RUN, CommandParser
-from pytest_rageval.commands.table import COMMANDS, overview
+from pytest_rageval.commands.command_table import COMMANDS, overview
 from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.report.text.fit_text import legible
 
 __all__ = ["NAMES", "main", "parser"]
 
-INTERRUPTED = 130  # a shell's
+INTERRUPTED = 130  # as shells report a process that Ctrl-C ended
 
 NAMES = tuple(name for commands in COMMANDS.values() for name in commands)
+"""The names of all commands."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with ``argv``, or with the arguments of the process, and return its exit status.
 
     The status is 0; 1 if `lint` found errors, or `import` or `anchor` left something out; 2 if a command cannot run;
-    130 if it was interrupted. `merge` returns pytest's exit status.
+    130 if Ctrl-C ended it. `merge` returns pytest's exit status.
     """
     if "_ARGCOMPLETE" in os.environ:
         from pytest_rageval.commands.completion import complete
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     status = 0
     try:
-        with activity.shown(sys.stderr):
+        with activity.show_activity(sys.stderr):
             status = _write(_page_lines(arguments) if arguments.pages else arguments.run_command(arguments))
             sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the pipe
@@ -55,12 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         with suppress(BrokenPipeError):
             sys.stdout.flush()
         sys.stderr.write(f"rageval: {coded(error)}\n")
-        return int(arguments.refused)
+        return int(arguments.error_status)
     return status
 
 
 def _page_lines(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield the lines of a command, unless a pager shows them; JSON is never paged."""
+    """Run a command; yield its lines if no pager shows them. JSON is never paged."""
     lines: Iterator[str] = arguments.run_command(arguments)
     if getattr(arguments, "json", False):
         return lines
@@ -81,17 +82,17 @@ def _write(lines: Iterator[str]) -> int:
 
 
 def parser(loaded: Collection[str] = NAMES) -> CommandParser:
-    """Return the parser of ``rageval``; import and add the arguments of the ``loaded`` commands only."""
+    """Return the parser of ``rageval``; import the modules of the ``loaded`` commands only, for their arguments."""
     top = CommandParser("rageval", description="RAG regression testing: what pytest does not do.")
     top.format_help = lambda: "\n".join(_help_lines(top))  # type: ignore[method-assign]
-    top.set_defaults(refused=CANNOT_RUN, pages=False)
+    top.set_defaults(error_status=CANNOT_RUN, pages=False)
     top.add_argument("--version", action=_Version, help="print the version and exit")
-    words = top.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for commands in COMMANDS.values():
         for name, command in commands.items():
-            below = words.add_parser(name, help=command.about)
+            subparser = subparsers.add_parser(name, help=command.about)
             if name in loaded:
-                import_module(f"pytest_rageval.commands.{command.module}").add_to(below)
+                import_module(f"pytest_rageval.commands.{command.module}").add_to(subparser)
     return top
 
 
@@ -102,7 +103,7 @@ def _help_lines(top: CommandParser) -> Iterator[str]:
 
 
 class _Version(argparse.Action):
-    """Prints the version; looks it up only then, because the import is slow."""
+    """Prints the version. It is read only here, because the import for it is slow."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:  # noqa: A002
         super().__init__(option_strings, dest, nargs=0, help=help)

@@ -1,4 +1,4 @@
-"""Read the options of one ini line ``name: component; option=value``, with their types."""
+"""Read and check the options in an ini line such as ``name: component; option=value``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 
 __all__ = ["ComponentOptions"]
 
-LONGEST_S = 1_000_000
-"""The most seconds of a time limit; the system's clocks refuse some millions on Windows, and more elsewhere."""
+MAX_SECONDS = 1_000_000
+"""Maximum time limit in seconds. Waiting for some millions of seconds fails on Windows; other systems allow more."""
 
 
 class ComponentOptions:
-    """The options of one line, read one by one; call `finish` last.
+    """The options of one line. Read each option with its type, then call `finish`.
 
     An invalid value or an unknown option raises a `SettingError` that begins with ``where``.
 
     Args:
         options: name -> value, as written.
-        where: the begin of messages, for instance "rag_environments: wiki".
+        where: the start of error messages, for instance "rag_environments: wiki".
     """
 
     def __init__(self, options: Mapping[str, str], where: str) -> None:
@@ -29,7 +29,7 @@ class ComponentOptions:
         self._names: list[str] = []
 
     def text(self, name: str, default: str = "") -> str:
-        """Return a text."""
+        """Return the text of an option."""
         self._names.append(name)
         return self._options.get(name, default)
 
@@ -41,7 +41,7 @@ class ComponentOptions:
         return value
 
     def flag(self, name: str, *, default: bool) -> bool:
-        """Return ``true`` or ``false``."""
+        """Return whether an option is ``true``; it must be ``true`` or ``false``."""
         return self.choice(name, str(default).lower(), ("true", "false")) == "true"
 
     def whole(self, name: str, default: int, least: int = 1) -> int:
@@ -52,14 +52,16 @@ class ComponentOptions:
         return int(value)
 
     def seconds(self, name: str, default: float) -> float:
-        """Return a number of seconds above 0, up to `LONGEST_S`."""
+        """Return a number of seconds above 0, up to `MAX_SECONDS`."""
         value = self.text(name, f"{default:g}")
         try:
             seconds = float(value)
         except ValueError:
             seconds = math.nan
-        if not 0 < seconds <= LONGEST_S:
-            raise SettingError(f"{self.where} has {name}={value}; write a number of seconds above 0, up to {LONGEST_S}")
+        if not 0 < seconds <= MAX_SECONDS:
+            raise SettingError(
+                f"{self.where} has {name}={value}; write a number of seconds above 0, up to {MAX_SECONDS}"
+            )
         return seconds
 
     def finish(self) -> None:

@@ -1,4 +1,4 @@
-"""The codes of messages, such as ``RAG101``. docs/troubleshooting.md has one entry for each."""
+"""The codes of error messages, such as ``RAG101``; docs/troubleshooting.md explains each."""
 
 from __future__ import annotations
 
@@ -115,9 +115,10 @@ KINDS: Mapping[str, str] = {
 """Kind of a case's error -> its code."""
 
 OTHER_KIND = "RAG300"
+"""The code of any other kind of a case's error."""
 
 
 def with_code(message: str, code: str) -> str:
-    """Return a message with a code at the end of its first line; unchanged if the line has one."""
+    """Return a message with a code at the end of its first line; unchanged if that line already has a code."""
     first, newline, rest = message.partition("\n")
     return message if first[-7:-1] in CODES else f"{first} [{code}]{newline}{rest}"

@@ -28,7 +28,7 @@ class RagEvalError(Exception):
     """Base class of all errors of this package.
 
     Attributes:
-        code: the message's entry in docs/troubleshooting.md; of the class, or of one error.
+        code: the entry in docs/troubleshooting.md that explains the error; a class has one, an error may have another.
     """
 
     code = "RAG100"
@@ -63,7 +63,7 @@ class DataError(RagEvalError):
 
 
 class UnknownNameError(SettingError):
-    """A name is not registered; the message suggests ``meant``, else the nearest known name."""
+    """A name is not registered; the message suggests the name ``meant``, else the nearest known name."""
 
     code = "RAG102"
 
@@ -135,7 +135,7 @@ class ModelError(CaseError):
 
 
 class UnscoredError(RagEvalError, LookupError):
-    """The value of an unscored score was read; the message gives the reason."""
+    """A test read the value of a score that has none; the message gives the reason."""
 
     code = "RAG311"
 
@@ -155,18 +155,18 @@ class MissingDependencyError(RagEvalError):
 
 
 def coded(error: BaseException) -> str:
-    """Return an error's message for a person, with the code of its entry in docs/troubleshooting.md."""
+    """Return an error's message with its code, which docs/troubleshooting.md explains."""
     from pytest_rageval.error_codes import with_code
 
     return with_code(str(error), code_of(error)) if isinstance(error, RagEvalError) else str(error)
 
 
 def code_of(error: RagEvalError) -> str:
-    """Return an error's code; that of the error it quotes if its own only says its class."""
-    quoted = error.__cause__ or error.__context__
-    says_more = error.code != type(error).code and not isinstance(error, CaseError)
-    if not says_more and isinstance(quoted, RagEvalError) and str(quoted) in str(error):
-        return code_of(quoted)
+    """Return an error's code. If it has only the code of its class and quotes its cause, return the cause's code."""
+    cause = error.__cause__ or error.__context__
+    is_specific = error.code != type(error).code and not isinstance(error, CaseError)
+    if not is_specific and isinstance(cause, RagEvalError) and str(cause) in str(error):
+        return code_of(cause)
     return error.code
 
 
@@ -183,7 +183,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return f"did you mean {folded[near[0]]!r}?"
     if not names:
         return "none is known here"
-    more = f" and {len(names) - 10:,} more" if len(names) > 100 else ""  # the cases of a run, not a registry
+    more = f" and {len(names) - 10:,} more" if len(names) > 100 else ""  # only the cases of a run are so many
     return f"known: {ascii_safe(', '.join(names[:10] if more else names))}{more}"
 
 

@@ -1,4 +1,4 @@
-"""Write folders and files in a user's project."""
+"""Write files atomically, create ignored folders, and refuse devices as input files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["make_ignored", "regular", "whole_files"]
 
 
 def make_ignored(folder: Path) -> Path:
-    """Create a folder that git ignores, unless it exists, and return it.
+    """Create a folder if it is missing, add a .gitignore that ignores its content, and return the folder.
 
     Raises:
         OSError: the folder cannot be written.
@@ -44,20 +44,20 @@ def regular(path: Path) -> Path:
 def whole_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
     """Yield a temporary path for each of ``paths``; move them into place at the end, or remove them on an error.
 
-    A reader never sees half a file, also after a kill. Without ``overwrite``, all of the files are created or none. A
-    device or a pipe is written directly. A symbolic link stays; its target is replaced.
+    Other processes never see a half-written file, even if this process is killed. Without ``overwrite``, all of the
+    files are created or none. A device or a pipe is written directly. For a symbolic link, its target is replaced.
 
     Raises:
         FileExistsError: a file exists and ``overwrite`` is False; ``filename`` names it.
         OSError: a file cannot be written.
     """
     targets = [Path(os.path.realpath(path)) if path.is_symlink() else path for path in paths]
-    parts = [path if _is_device(path) else _beside(path) for path in targets]
+    parts = [path if _is_device(path) else _temporary_path(path) for path in targets]
     created: list[Path] = []
     try:
         for path in () if overwrite else paths:
             if os.path.lexists(path):
-                raise _taken(path)
+                raise _exists_error(path)
         yield parts
         for part, path in zip(parts, targets, strict=True):
             if not overwrite:
@@ -71,11 +71,11 @@ def whole_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
 
 
 def _create(part: Path, path: Path, created: list[Path]) -> None:
-    """Move a file to a place that must be free, and add it to ``created``."""
+    """Move the file ``part`` to ``path``, where no file may exist, and add ``path`` to ``created``."""
     try:
         os.link(part, path)
     except FileExistsError:
-        raise _taken(path) from None
+        raise _exists_error(path) from None
     except OSError:  # a file system without hard links: a kill may leave an empty file
         path.touch(exist_ok=False)
         created.append(path)
@@ -84,7 +84,7 @@ def _create(part: Path, path: Path, created: list[Path]) -> None:
         created.append(path)
 
 
-def _taken(path: Path) -> FileExistsError:
+def _exists_error(path: Path) -> FileExistsError:
     return FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
 
 
@@ -93,5 +93,6 @@ def _is_device(path: Path) -> bool:
     return path.exists() and not (path.is_file() or path.is_dir())
 
 
-def _beside(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
+    """Return a hidden path in the same folder that no other process or thread uses."""
     return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")

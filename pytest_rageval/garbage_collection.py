@@ -1,4 +1,4 @@
-"""Pause Python's garbage collection while many values are made that stay."""
+"""Pause Python's garbage collection while the session creates many objects that it keeps."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["paused"]
+__all__ = ["pause_garbage_collection"]
 
 
 @contextmanager
-def paused() -> Iterator[None]:
-    """Look for no cyclic garbage in the block.
+def pause_garbage_collection() -> Iterator[None]:
+    """Disable the search for cyclic garbage in the ``with`` block.
 
-    Python looks for it whenever the number of values has grown by a share, and visits all of them. That takes a third
-    of the time in which records become test items, and finds nothing.
+    Python searches all objects whenever their number has grown by a share. While records become test items, that takes
+    a third of the time and finds nothing.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""The plugin's hook specifications."""
+"""The plugin's own hooks, which a conftest or another plugin may implement."""
 
 from __future__ import annotations
 

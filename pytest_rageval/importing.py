@@ -8,15 +8,15 @@ from types import ModuleType
 
 from pytest_rageval.errors import SettingError, ascii_safe, did_you_mean
 
-__all__ = ["SPEC", "cause_text", "imported_object"]
+__all__ = ["SPEC", "cause_text", "import_object"]
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 SPEC = re.compile(f"({_NAME}):({_NAME})")
 """``package.module:attribute``; the attribute may be dotted."""
 
 
-def imported_object(spec: re.Match[str], where: str) -> object:
-    """Return the object that a match of `SPEC` names; the import path is ``sys.path``, as pytest has set it.
+def import_object(spec: re.Match[str], where: str) -> object:
+    """Import and return the object that a match of `SPEC` names; ``sys.path`` is the one of pytest.
 
     Raises:
         SettingError: the module cannot be imported, or has no such attribute; the message begins with ``where``.

@@ -1,4 +1,4 @@
-"""The pytest plugin: wires hooks and fixtures. Other modules are imported at the first case."""
+"""The pytest plugin: its hooks and fixtures. Other modules are imported on first use."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, the users' own names, and this process's reporting plugins."""
+    """Register the markers, the names that users registered, and this process's reporting plugins."""
     from pytest_rageval.hooks.setup import configure
 
     configure(config)

@@ -1,8 +1,7 @@
 """Map names to values, such as metrics and systems; builtins are imported on first use.
 
 A builtin is registered as ``"package.module:attribute"``; listing its name imports nothing. Names that differ only in
-an argument, such as ``P@5`` and ``P@10`` or ``kilt:token_f1``, are a family: one function makes their values on first
-use.
+an argument, such as ``P@5`` and ``P@10`` or ``kilt:token_f1``, are a family: one function makes the value of each.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ class Registry(Generic[T]):
     Args:
         kind: the kind of value, in the singular, for error messages ("metric", "dataset format").
         builtin: name -> ``"module:attribute"``, imported on first use; or the ``"module:attribute"`` of such a mapping.
+        check: the function ``(name, value)`` that returns the problem of a value in a few words, or None.
         families: head -> ``"module:attribute"`` of the function ``(name, head, get) -> value``, or the
             ``"module:attribute"`` of such a mapping. ``get`` is the method of this registry. The head is the part of a
             name before ``@`` or ``:``, or the whole name.
-        others: names of other tools, in lower case -> name here, for suggestions; or the ``"module:attribute"`` of such
-            a mapping.
-        check: returns the problem of a value in a few words, or None.
+        others: lower-case name in other tools -> name in this registry, for suggestions; or the ``"module:attribute"``
+            of such a mapping.
     """
 
     def __init__(
@@ -64,56 +63,63 @@ class Registry(Generic[T]):
         """Return the value of ``name``; raise `UnknownNameError` for an unknown name."""
         if name in self._values:
             return self._values[name]
-        if name in self._lazy:
-            value: T = _import(self._lazy[name])
+        if name in self._references:
+            value: T = _import(self._references[name])
             self._values[name] = value
             return value
         return self._from_family(name, where)
 
     def _from_family(self, name: str, where: str) -> T:
-        """Return the value that the family of ``name`` makes."""
-        head, mark, argument = _parts(name)
+        """Return the value that the function of the name's family makes."""
+        head, mark, argument = _split_name(name)
         if head not in self._heads:
             known = {*self, *(f"{h}{mark}{argument}" for h in self._heads)}
-            raise UnknownNameError(self.kind, name, known, where, self._meant(head, mark, argument))
+            raise UnknownNameError(self.kind, name, known, where, self._translate(head, mark, argument))
         try:
             return cast("T", _import(self._heads[head])(name, head, self.get))
         except SettingError as error:
             raise SettingError(f"{where}: {error}" if where else str(error)) from error
 
-    def _meant(self, head: str, mark: str, argument: str) -> str:
-        """Return the name here for one of another tool, with the same argument; "" if there is none."""
-        other = _table(self._others).get(head.casefold(), "")
-        family = _parts(other)[0]
-        return f"{family}{mark}{argument}" if family in self._heads and mark == "@" else other
+    def _translate(self, head: str, mark: str, argument: str) -> str:
+        """Return the registered name for a name of another tool, such as ``P@3`` for ``precision@3``; else ""."""
+        translation = _table(self._others).get(head.casefold(), "")
+        family = _split_name(translation)[0]
+        return f"{family}{mark}{argument}" if family in self._heads and mark == "@" else translation
 
     @property
-    def _lazy(self) -> Mapping[str, str]:
+    def _references(self) -> Mapping[str, str]:
+        """Name -> ``"module:attribute"`` of each builtin."""
         self._builtin = _table(self._builtin)
         return self._builtin
 
     @property
     def _heads(self) -> Mapping[str, str]:
+        """Head -> ``"module:attribute"`` of the function of each family."""
         self._families = _table(self._families)
         return self._families
 
     def __contains__(self, name: object) -> bool:
-        return name in self._values or name in self._lazy or (isinstance(name, str) and _parts(name)[0] in self._heads)
+        return (
+            name in self._values
+            or name in self._references
+            or (isinstance(name, str) and _split_name(name)[0] in self._heads)
+        )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted({*self._lazy, *self._values}))
+        return iter(sorted({*self._references, *self._values}))
 
     def __len__(self) -> int:
-        return len({*self._lazy, *self._values})
+        return len({*self._references, *self._values})
 
 
-def _parts(name: str) -> tuple[str, str, str]:
-    """Return the part of a name before the first ``@`` or ``:``, the mark, and the rest."""
+def _split_name(name: str) -> tuple[str, str, str]:
+    """Return the part of a name before the first ``@`` or ``:``, this character, and the rest."""
     head, mark, argument = _MARK.split(name, maxsplit=1) if _MARK.search(name) else (name, "", "")
     return head, mark, argument
 
 
 def _table(mapping: Mapping[str, str] | str) -> Mapping[str, str]:
+    """Return a mapping; import it if it is named by ``"module:attribute"``."""
     return cast("Mapping[str, str]", _import(mapping)) if isinstance(mapping, str) else mapping
 
 

@@ -1,7 +1,7 @@
-"""Strategies of Hypothesis for properties of a RAG system: cases, contexts, variants, questions, answers.
+"""Strategies of Hypothesis for property tests of RAG systems: cases, contexts, answers.
 
-Needs the extra ``properties``. Importing the module registers the profile ``rag`` (25 examples, no deadline, the same
-examples in each run where ``CI`` is set); load it with ``hypothesis.settings.load_profile("rag")``.
+Needs the extra ``properties``. Importing the module registers the profile ``rag``: 25 examples, no deadline, and the
+same examples in each run if ``CI`` is set. Load it with ``hypothesis.settings.load_profile("rag")``.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ except ModuleNotFoundError:
 
 __all__ = ["answers", "cases", "contexts", "distractors", "documents", "questions", "variants"]
 
-MOST_VARIANTS = 60
-"""Variants of a case and a relation that a property chooses from."""
+MAX_VARIANTS = 60
+"""Maximum number of variants per case and relation from which a property test draws."""
 
-LOOKED_AT = 200
-"""Cases that are tried until a relation applies."""
+MAX_TRIED_CASES = 200
+"""Maximum number of cases that are tried to find one that a relation can change."""
 
 settings.register_profile(
     "rag",
@@ -48,7 +48,7 @@ settings.register_profile(
 
 
 def cases(dataset: Dataset, where: Mapping[str, object] | None = None) -> SearchStrategy[Case]:
-    """Generate cases of a dataset, with all passages of their records; they shrink to the first one.
+    """Generate cases of a dataset, with all passages of their records; they shrink to the first case.
 
     Args:
         dataset: ``format:path``, relative to the calling file, else to the current folder; or a list of `Instance`.
@@ -62,7 +62,7 @@ def cases(dataset: Dataset, where: Mapping[str, object] | None = None) -> Search
 
 
 def contexts(case: Case | Instance, min_size: int = 0) -> SearchStrategy[tuple[Passage, ...]]:
-    """Generate passages to supply for a case: subsets of its own, in any order.
+    """Generate passages to supply for a case: subsets of its passages, in any order.
 
     They shrink to fewer passages, to the first ones, and to the order of the record.
 
@@ -73,10 +73,10 @@ def contexts(case: Case | Instance, min_size: int = 0) -> SearchStrategy[tuple[P
     Raises:
         SettingError: the case has fewer passages than ``min_size``.
     """
-    own = as_case(case)
-    pool = own.supplied or own.instance.passages or ()
+    original = as_case(case)
+    pool = original.supplied or original.instance.passages or ()
     if len(pool) < min_size:
-        raise SettingError(f"rag.contexts: case {own.id!r} has {len(pool)} passages, wanted at least {min_size}")
+        raise SettingError(f"rag.contexts: case {original.id!r} has {len(pool)} passages, wanted at least {min_size}")
     return _contexts(pool, min_size)
 
 
@@ -93,15 +93,16 @@ def variants(
         where: as in `cases`.
 
     Raises:
-        SettingError: a relation is unknown or changes no case; or as `cases`.
+        SettingError: a relation is unknown or changes no case; or see `cases`.
     """
-    chosen = cases_of(dataset, where, _caller(), "rag.variants")
-    used = _relations(relations, "rag.variants")
-    made = _Made(chosen, used)
-    if not any(made.variants(at, relation) for at in range(min(len(chosen), LOOKED_AT)) for relation in used):
-        names = ", ".join(relation.name for relation in used)
+    matching = cases_of(dataset, where, _caller(), "rag.variants")
+    selected = _relations(relations, "rag.variants")
+    cache = _VariantCache(matching, selected)
+    n_tried = min(len(matching), MAX_TRIED_CASES)
+    if not any(cache.variants(at, relation) for at in range(n_tried) for relation in selected):
+        names = ", ".join(relation.name for relation in selected)
         raise SettingError(f"rag.variants: no case can be changed by {names}")
-    return _variants(made)
+    return _variants(cache)
 
 
 def questions(case: Case | Instance, relations: Sequence[str] | None = None) -> SearchStrategy[str]:
@@ -114,41 +115,46 @@ def questions(case: Case | Instance, relations: Sequence[str] | None = None) -> 
     Raises:
         SettingError: a relation is unknown, or changes the passages.
     """
-    own = as_case(case)
-    used = _relations(relations, "rag.questions")
-    for relation in used:
+    original = as_case(case)
+    selected = _relations(relations, "rag.questions")
+    for relation in selected:
         if relation.target != "question" and relations is not None:
             raise SettingError(f"rag.questions: {relation.name} changes the passages; use rag.variants")
-    every = [each for relation in used if relation.target == "question" for each in _ordered(relation, own, NO_RECORDS)]
-    return st.sampled_from([own.instance.question, *(each.case.instance.question for each in every)])
+    reworded = [
+        variant
+        for relation in selected
+        if relation.target == "question"
+        for variant in _sorted_variants(relation, original, NO_RECORDS)
+    ]
+    return st.sampled_from([original.instance.question, *(each.case.instance.question for each in reworded)])
 
 
 def distractors(
     dataset_or_corpus: str | Sequence[Passage], case: Case | Instance | None = None
 ) -> SearchStrategy[Passage]:
-    """Generate passages to distract a system: of a dataset (its negative ones, if it has roles) or of a corpus.
+    """Generate passages to distract a system, from a corpus or a dataset; only negative ones if passages have roles.
 
     Args:
         dataset_or_corpus: ``format:path`` of a dataset, a line as in ``rag_corpus`` (``docs/**/*.md``), or a list.
-        case: leave out what could help to answer this case: passages about its subject, and those that state an answer.
+        case: leave out passages that could help to answer this case: those about its subject or with an answer.
 
     Raises:
-        SettingError: it has no passage; or as `cases`.
+        SettingError: the source has no passage; or see `cases`.
     """
-    every = passages_of(dataset_or_corpus, _caller(), "rag.distractors")
+    passages = passages_of(dataset_or_corpus, _caller(), "rag.distractors")
     if case is None:
-        return st.sampled_from(every)
+        return st.sampled_from(passages)
     instance = as_case(case).instance
-    own = {passage.text for passage in instance.passages or ()}
-    return st.sampled_from(every).filter(lambda each: each.text not in own and is_irrelevant(instance, each))
+    case_texts = {passage.text for passage in instance.passages or ()}
+    return st.sampled_from(passages).filter(lambda each: each.text not in case_texts and is_irrelevant(instance, each))
 
 
 def answers(case: Case | Instance, right: bool | None = None) -> SearchStrategy[Answer]:
-    """Generate answers to a case that are right or wrong by rule, to test a metric or a judge of your own.
+    """Generate answers to a case that are right or wrong by rule, to test your own metric or judge.
 
     Args:
         case: the case, or a record; it needs a gold answer.
-        right: whether they meet the gold answer, as `accuracy` decides; None for both kinds.
+        right: True for right answers only, False for wrong ones only, as the metric `accuracy` decides; None for both.
 
     Raises:
         SettingError: the case has no gold answer.
@@ -169,7 +175,7 @@ def documents(language: str = "en") -> SearchStrategy[Document]:
         language: "en" or "zh".
 
     Raises:
-        SettingError: the language is another.
+        SettingError: ``language`` is neither.
     """
     if language not in _WORDS:
         raise SettingError(f"rag.documents: found {short_repr(language)}, wanted 'en' or 'zh'")
@@ -203,67 +209,69 @@ _WORDS = {
 
 
 def _caller() -> Path:
-    """Return the folder of the file that calls a strategy."""
+    """Return the folder of the user's file that calls a function of this module."""
     return Path(str(sys._getframe(2).f_globals.get("__file__", "."))).parent
 
 
 def _relations(names: Sequence[str] | None, user: str) -> list[Relation]:
     if isinstance(names, str) or (names is not None and not names):
         raise SettingError(f"{user}: relations: found {short_repr(names)}, wanted a list of names")
-    every = [relation_named(name, user) for name in (BUILTIN if names is None else names)]
-    return [each for each in every if names is not None or each.expected == "same"]
+    relations = [relation_named(name, user) for name in (BUILTIN if names is None else names)]
+    return [each for each in relations if names is not None or each.expected == "same"]
 
 
 @st.composite
 def _contexts(draw: st.DrawFn, pool: Sequence[Passage], min_size: int) -> tuple[Passage, ...]:
-    kept = [draw(st.booleans()) for _ in pool]
-    for at in range(len(pool)):  # a list of distinct places would shrink less
-        if sum(kept) < min_size:
-            kept[at] = True
+    in_subset = [draw(st.booleans()) for _ in pool]
+    for at in range(len(pool)):  # drawing a list of distinct indexes would shrink less
+        if sum(in_subset) < min_size:
+            in_subset[at] = True
     order: list[Passage] = []
-    for passage, is_kept in zip(pool, kept, strict=True):
-        if is_kept:  # at the end, or some places before it
+    for passage, is_drawn in zip(pool, in_subset, strict=True):
+        if is_drawn:  # insert it at the end, or some places before the end
             order.insert(len(order) - draw(st.integers(0, len(order))), passage)
     return tuple(order)
 
 
-class _Made:
-    """The variants of cases, made on first use."""
+class _VariantCache:
+    """Makes the variants of cases on first use, and caches them."""
 
     def __init__(self, cases: Sequence[Case], relations: Sequence[Relation]) -> None:
         self.cases = cases
         self.relations = relations
         self._records = Records.of(case.instance for case in cases)
-        self._known: dict[tuple[int, str], tuple[Variant, ...]] = {}
+        self._variants: dict[tuple[int, str], tuple[Variant, ...]] = {}  # (index of the case, relation) -> variants
 
     def variants(self, at: int, relation: Relation) -> tuple[Variant, ...]:
-        """Return the variants of the case at a place, the smallest change first."""
+        """Return the variants of the case with the index ``at``, the smallest change first."""
         key = at, relation.name
-        if key not in self._known:
-            self._known[key] = _ordered(relation, self.cases[at], self._records)
-        return self._known[key]
+        if key not in self._variants:
+            self._variants[key] = _sorted_variants(relation, self.cases[at], self._records)
+        return self._variants[key]
 
 
 @st.composite
-def _variants(draw: st.DrawFn, made: _Made) -> Variant:
-    at = draw(st.sampled_from(range(len(made.cases))))
-    first = draw(st.sampled_from(range(len(made.relations))))  # from it on, the first that applies
-    turned = (*made.relations[first:], *made.relations[:first])
-    found = next((found for relation in turned if (found := made.variants(at, relation))), ())
-    assume(found)
-    return draw(st.sampled_from(found))
+def _variants(draw: st.DrawFn, cache: _VariantCache) -> Variant:
+    at = draw(st.sampled_from(range(len(cache.cases))))
+    first = draw(st.sampled_from(range(len(cache.relations))))
+    rotated = (*cache.relations[first:], *cache.relations[:first])  # use the first one that changes the case
+    variants = next((variants for relation in rotated if (variants := cache.variants(at, relation))), ())
+    assume(variants)
+    return draw(st.sampled_from(variants))
 
 
-def _ordered(relation: Relation, case: Case, records: Records) -> tuple[Variant, ...]:
-    return tuple(sorted(relation.variants(case, 0, MOST_VARIANTS, records), key=_change))
+def _sorted_variants(relation: Relation, case: Case, records: Records) -> tuple[Variant, ...]:
+    """Return the variants of a case by one relation, the smallest change first."""
+    return tuple(sorted(relation.variants(case, 0, MAX_VARIANTS, records), key=_size_of_change))
 
 
-def _change(variant: Variant) -> int:
-    """Return how much a variant changes: the passages at another place, and the letters of the question."""
+def _size_of_change(variant: Variant) -> int:
+    """Return the number of different passages, by position, plus that of different characters of the question."""
     before, after = variant.original.supplied or (), variant.case.supplied or ()
     old, new = variant.original.instance.question, variant.case.instance.question
-    return _differences(before, after) + _differences(old, new)
+    return _n_differences(before, after) + _n_differences(old, new)
 
 
-def _differences(one: Sequence[object], other: Sequence[object]) -> int:
-    return sum(1 for here, there in zip_longest(one, other) if here != there)
+def _n_differences(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return the number of positions at which two sequences differ."""
+    return sum(1 for left, right in zip_longest(one, other) if left != right)

@@ -1,4 +1,4 @@
-"""Threads for sync systems, retrievers and tools; a cancelled call abandons its thread."""
+"""Threads for sync systems, retrievers and tools; cancelling a call abandons its thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import asyncio
     from queue import SimpleQueue
 
-__all__ = ["STARTUP", "Bound", "Threads"]
+__all__ = ["STARTUP", "CallLimit", "Threads"]
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ class _Startup(threading.local):
 
 
 STARTUP = _Startup()
-"""Seconds that this thread has waited for a service of ours to start, for instance a server of tools."""
+"""Seconds that this thread waited for services of this package to start, for instance for a server of tools."""
 
 _Job = tuple[Callable[[], object], "asyncio.Future[tuple[Any, BaseException | None]]"]
 
@@ -30,8 +30,8 @@ _Job = tuple[Callable[[], object], "asyncio.Future[tuple[Any, BaseException | No
 class Threads:
     """A pool with one daemon thread per concurrent call.
 
-    Nothing can stop a running call. A cancelled one continues in its thread, but nobody waits for it, not even the end
-    of the process; a standard pool would wait.
+    Nothing can stop a running call. A cancelled call continues in its thread, but nobody waits for it: the process can
+    end. With a pool of the standard library, the end of the process would wait.
     """
 
     def __init__(self) -> None:
@@ -64,11 +64,15 @@ class Threads:
         self.close()
 
 
-class Bound:
-    """A limit of concurrent calls, and the threads of the sync ones."""
+class CallLimit:
+    """Limits the number of concurrent calls, and has the threads for sync calls.
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    Args:
+        max_calls: the maximum number of concurrent calls.
+    """
+
+    def __init__(self, max_calls: int) -> None:
+        self.max_calls = max_calls
         self.threads = Threads()
         self._slots: asyncio.Semaphore | None = None
 
@@ -78,7 +82,7 @@ class Bound:
         import asyncio
 
         if self._slots is None:
-            self._slots = asyncio.Semaphore(self.most)
+            self._slots = asyncio.Semaphore(self.max_calls)
         return self._slots
 
 
@@ -92,6 +96,7 @@ def _start_thread() -> SimpleQueue[_Job | None]:
 
 
 def _work(jobs: SimpleQueue[_Job | None]) -> None:
+    """Run the calls of a queue until it yields None."""
     while (job := jobs.get()) is not None:
         call, future = job
         try:
@@ -99,10 +104,12 @@ def _work(jobs: SimpleQueue[_Job | None]) -> None:
         except BaseException as error:  # raised again in `Threads.run`
             result = None, error
         with suppress(RuntimeError):  # the loop is closed
-            future.get_loop().call_soon_threadsafe(_settle, future, result)
+            future.get_loop().call_soon_threadsafe(_set_result, future, result)
         del job, call, future, result  # an idle thread must not keep objects alive
 
 
-def _settle(future: asyncio.Future[tuple[Any, BaseException | None]], result: tuple[Any, BaseException | None]) -> None:
+def _set_result(
+    future: asyncio.Future[tuple[Any, BaseException | None]], result: tuple[Any, BaseException | None]
+) -> None:
     if not future.done():
         future.set_result(result)

@@ -1,4 +1,4 @@
-"""Read TOML files that users write, find the line of a key, and write texts."""
+"""Read users' TOML files, find the line of a key for messages, and write TOML strings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _AT_LINE = re.compile(r"at line (\d+)")
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f\\]"
 _IN_LINE = re.compile(rf'{_CONTROL}|"')
 _IN_LINES = re.compile(rf'{_CONTROL}|"(?=""|\Z)')
-"""What a TOML string on one line, and on several, can hold only as an escape."""
+"""The characters that need an escape in a TOML string on one line, and in one on several lines."""
 
 
 def read_toml(path: Path, shown: str) -> tuple[list[str], dict[str, Any]]:
     """Return the lines of a file and its content.
 
     Raises:
-        DataError: the file cannot be read, or is no TOML; ``shown`` names it.
+        DataError: the file cannot be read, or is not valid TOML; the message begins with ``shown``, the file's name.
     """
     try:
         raw = regular(path).read_bytes()
@@ -56,7 +56,7 @@ def parse_toml(raw: bytes, shown: str) -> tuple[list[str], dict[str, Any]]:
 
 
 def _end_of(text: str) -> str:
-    """Return the end of a text as TOML's errors write a place."""
+    """Return the place of the end of a text, in the form of the TOML parser's messages."""
     lines = text.split("\n")
     return f"at line {len(lines)}, column {len(lines[-1]) + 1}"
 
@@ -68,14 +68,18 @@ def headers_of(lines: list[str], table: str) -> list[int]:
 
 
 def line_of(lines: list[str], key: str, start: int, table: str) -> int:
-    """Return the line number (from 1) of the first line from index ``start`` (from 0) that sets ``key``.
+    """Return the line number, from 1, of the first line that sets ``key``.
 
-    ``table`` is the name of the tables that may have it.
+    Args:
+        lines: the lines of the file.
+        key: the key.
+        start: the index of the line, from 0, where the search starts; if no line sets the key, its number is returned.
+        table: the name of the tables in which the key is looked up, also written ``table.key``.
     """
-    written = rf"""["']?{re.escape(key)}["']?\s*(=|\]|\.)"""
-    for place in (rf"^\s*\[*\s*({re.escape(table)}\s*\.\s*)?{written}", rf"(?<![\w.-]){written}"):
+    key_pattern = rf"""["']?{re.escape(key)}["']?\s*(=|\]|\.)"""
+    for pattern in (rf"^\s*\[*\s*({re.escape(table)}\s*\.\s*)?{key_pattern}", rf"(?<![\w.-]){key_pattern}"):
         for at in range(start, len(lines)):
-            if re.search(place, lines[at]):
+            if re.search(pattern, lines[at]):
                 return at + 1
     return start + 1
 
@@ -83,5 +87,5 @@ def line_of(lines: list[str], key: str, start: int, table: str) -> int:
 def toml_string(text: str) -> str:
     """Return a text as a TOML string, on several lines if it has line breaks."""
     quotes, escapes = ('"""', _IN_LINES) if "\n" in text else ('"', _IN_LINE)
-    body = escapes.sub(lambda found: f"\\{found[0]}" if found[0] in '\\"' else f"\\u{ord(found[0]):04x}", text)
+    body = escapes.sub(lambda match: f"\\{match[0]}" if match[0] in '\\"' else f"\\u{ord(match[0]):04x}", text)
     return quotes + ("\n" if "\n" in text else "") + body + quotes

@@ -1,6 +1,7 @@
-"""Record what your system does on the way to an answer: tool calls, searches, and how it ended.
+"""Functions for your system: record its tool calls, searches, model calls and how it ended.
 
-Outside a case, every function here does nothing and costs about a microsecond.
+The recorded steps become the trace of the case's answer; the package `trace` collects them. Outside a case, each
+function does nothing and takes about a microsecond.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ def tool(*, name: str) -> Callable[[F], F]: ...
 def tool(function: F | None = None, /, *, name: str = "") -> F | Callable[[F], F]:
     """Record each call of a function as a step "tool": its arguments, its result or error, and its seconds.
 
-    Documents that it returns (of LangChain or LlamaIndex, dicts with a text, `ScoredPassage`, a `Ranking`) become
-    the step's passages. What a generator yields is not recorded.
+    If the function returns documents (of LangChain or LlamaIndex, dicts with a text, `ScoredPassage`, a `Ranking`),
+    they become the step's passages. The items that a generator yields are not recorded.
 
     Args:
         function: a sync or async function.
         name: the tool's name; the function's by default.
     """
     if function is None:
-        return lambda given: _recorded(given, name)
-    return _recorded(function, name)
+        return lambda decorated: _record_calls(decorated, name)
+    return _record_calls(function, name)
 
 
 def step(kind: str, /, **detail: Any) -> RecordedStep:
@@ -68,17 +69,17 @@ def step(kind: str, /, **detail: Any) -> RecordedStep:
 
 
 def retrieve(query: str, *, retriever: str = "") -> Retrieval:
-    """Record a ``with`` block as a search; the block sets the ``passages`` that were found.
+    """Record a ``with`` block as a search; the block sets ``passages`` to the found passages.
 
     Args:
-        query: what is searched for.
+        query: the text that is searched for.
         retriever: the name of the retriever.
     """
     return Retrieval(query, retriever)
 
 
 def end(reason: str, detail: str | None = None) -> None:
-    """Record why the run ends, for instance "gave_up" or "tool_unavailable".
+    """Record why the system ends its work on the case, for instance "gave_up" or "tool_unavailable".
 
     Args:
         reason: one of `END_REASONS`.
@@ -113,7 +114,7 @@ class Retrieval(AbstractContextManager["Retrieval", None]):
     """A search that is recorded while its ``with`` block runs.
 
     Attributes:
-        passages: what was found, best first: `ScoredPassage`, dicts, texts, or documents of LangChain or LlamaIndex.
+        passages: the found passages, best first: `ScoredPassage`, dicts, texts, or LangChain or LlamaIndex documents.
     """
 
     __slots__ = ("_step", "passages")
@@ -134,7 +135,8 @@ class Retrieval(AbstractContextManager["Retrieval", None]):
             self._step.detail["passages"] = _passages(self.passages, "found.passages")
 
 
-def _recorded(function: F, name: str) -> F:
+def _record_calls(function: F, name: str) -> F:
+    """Return a function that calls ``function`` and records each call as a step."""
     name = name or getattr(function, "__name__", type(function).__name__)
     arguments_of = _arguments_reader(function)
 
@@ -166,7 +168,10 @@ def _recorded(function: F, name: str) -> F:
 
 
 def _arguments_reader(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]]:
-    """Return the function that names the arguments of a call; `inspect.Signature.bind` takes as long as ten steps."""
+    """Return the function that maps parameter names to the arguments of a call.
+
+    `inspect.Signature.bind` does the same, but takes as long as recording ten steps.
+    """
     names, rest = _positional_names(function)
 
     def read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -184,10 +189,10 @@ def _arguments_reader(function: Callable[..., Any]) -> Callable[[tuple[Any, ...]
 
 
 def _positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], str]:
-    """Return the names of the positional parameters, "" for self and cls, and the name of the ``*args``."""
+    """Return the names of the positional parameters, with "" for self and cls, and the name of ``*args``."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # of some functions written in C
+    except (TypeError, ValueError):  # some functions written in C have no signature
         return (), "args"
     positional = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     if positional[:1] in (["self"], ["cls"]):
@@ -196,11 +201,12 @@ def _positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], st
 
 
 def _set_result(recorded: RecordedStep, result: object, name: str) -> None:
+    """Add a tool's result to its step: as passages if it is a list of documents, else as JSON."""
     if _are_documents(result):
         with suppress(Exception):  # a recording must not break the tool
             recorded.detail["passages"] = _passages(result, name)
             return
-    if isinstance(result, Awaitable | Iterator | AsyncIterator):  # the caller reads it; what it holds is unknown
+    if isinstance(result, Awaitable | Iterator | AsyncIterator):  # only the caller may consume it
         return
     recorded.detail["result"] = plain_json(result)
 
@@ -218,10 +224,10 @@ def _is_document(item: object) -> bool:
     return any(hasattr(getattr(item, "node", item), name) for name in ("page_content", "get_content", "doc_id"))
 
 
-def _passages(found: Any, name: str) -> list[dict[str, Any]]:
-    """Return passages in the form of a step."""
+def _passages(results: Any, name: str) -> list[dict[str, Any]]:
+    """Convert the results of a search or tool to the passages of a step; ``name`` is for messages."""
     import sys
 
     from pytest_rageval.retrieval.adapt_results import ranking_of
 
-    return [passage_detail(each) for each in ranking_of(found, sys.maxsize, name, part="tracing")]
+    return [passage_detail(each) for each in ranking_of(results, sys.maxsize, name, part="tracing")]

@@ -1,4 +1,4 @@
-"""The versions of Python and of the packages that decide scores."""
+"""Read the versions of Python and of the packages that can change scores."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def versions() -> dict[str, str]:
 
 @cache
 def installed_version(package: str) -> str:
-    """Return a package's version; "unknown" if it is only on the import path, as build systems put it there.
+    """Return a package's version; "unknown" if the package is importable but not installed, as in some builds.
 
-    It is read once, because every run writes it several times.
+    The version is cached, because every run writes it several times.
     """
     from importlib.metadata import PackageNotFoundError, version
 

@@ -126,7 +126,7 @@ def result_members() -> Iterator[str]:
 def commands() -> Iterator[str]:
     """Yield the commands of ``rageval``, from their parsers."""
     from pytest_rageval.cli import parser
-    from pytest_rageval.commands.table import COMMANDS
+    from pytest_rageval.commands.command_table import COMMANDS
 
     yield from (
         "The command rageval",
@@ -174,7 +174,7 @@ def python() -> Iterator[str]:
     from pytest_rageval import hookspecs, testing
 
     yield from ("Python names", "", "Import each from the package: `from pytest_rageval import NAME`.")
-    home = {name: module for module, names in pytest_rageval._HOME.items() for name in names}
+    home = {name: module for module, names in pytest_rageval._NAMES_OF_MODULE.items() for name in names}
     yield from table(
         ("name", "what it is"), [(f"`{name}`", first(home[name], name)) for name in pytest_rageval.__all__]
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pytest_rageval.activity import doing
 from pytest_rageval.analysis.people.labelled_answers import Matched, matched
-from pytest_rageval.commands.judges import own_judges
+from pytest_rageval.commands.judges import judges_of_run
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.labels import Label, read_labels
 from pytest_rageval.datasets.source import shown_path
@@ -22,10 +22,10 @@ from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.run.judge_agreement import measure_label_agreement
 from pytest_rageval.report.terminal.agreement_tables import label_agreement_json, label_agreement_lines
 
-__all__ = ["agreement", "labels_of", "parse_worth"]
+__all__ = ["agreement", "match_labels", "parse_worth"]
 
-MOST_STEPS = 1_000
-"""Highest number of steps of a scale of whole numbers."""
+MAX_STEPS = 1_000
+"""Maximum number of steps of a scale of whole numbers, such as 2 of the scale 0..2."""
 
 _SCALE = re.compile(r"(?P<low>-?[0-9]+(?:\.[0-9]+)?)(?:\.\.|-)(?P<high>-?[0-9]+(?:\.[0-9]+)?)")
 
@@ -33,13 +33,14 @@ _SCALE = re.compile(r"(?P<low>-?[0-9]+(?:\.[0-9]+)?)(?:\.\.|-)(?P<high>-?[0-9]+(
 def parse_worth(values: Sequence[str], scale: str | None) -> Worth:
     """Parse ``--value LABEL=X`` and ``--scale LOW..HIGH``, also written ``LOW-HIGH``.
 
-    Ends written as whole numbers stand for whole numbers; ends such as ``-2.0..2.0`` for any number between them.
+    If both ends are whole numbers, such as ``0..2``, labels are whole numbers. With ends such as ``-2.0..2.0``, labels
+    are any numbers between them.
 
     Raises:
-        SettingError: one of them is malformed, or both are set.
+        SettingError: an option is malformed, or both are set.
     """
     if values and scale is not None:
-        raise SettingError("--value and --scale exclude each other: labels are words or whole numbers; give one")
+        raise SettingError("--value and --scale exclude each other: labels are words or numbers; give one option")
     worth: dict[str, float | None] = {}
     for text in values:
         label, mark, number = text.rpartition("=")
@@ -55,9 +56,9 @@ def parse_worth(values: Sequence[str], scale: str | None) -> Worth:
         raise SettingError(f"--scale {short_repr(scale)}: wanted two numbers, the lower first, such as 0..2 or -2..2")
     if "." in ends["low"] + ends["high"]:
         return Worth(scale=(low, high))
-    if high - low > MOST_STEPS:
+    if high - low > MAX_STEPS:
         advice = f"write decimals for any number between them, such as {low:.1f}..{high:.1f}"
-        raise SettingError(f"--scale {short_repr(scale)}: wanted at most {MOST_STEPS:,} steps; {advice}")
+        raise SettingError(f"--scale {short_repr(scale)}: wanted at most {MAX_STEPS:,} steps; {advice}")
     return Worth(scale=(int(low), int(high)))
 
 
@@ -71,7 +72,7 @@ def agreement(
     threshold: float | None,
     as_json: bool,
 ) -> Iterator[str]:
-    """Yield the agreement of a run's metrics with people, as lines or as one JSON text.
+    """Yield the agreement of a run's metrics with people's labels, as lines or as one JSON text.
 
     Args:
         labels: the file of people's labels.
@@ -80,7 +81,7 @@ def agreement(
         metrics: the metrics to compare; empty for the metrics of the labels, and for all answer metrics if a label
             names no metric.
         by: a facet to slice by, or "".
-        threshold: the value in 0..1 from which a value counts as 1; None keeps people's scale.
+        threshold: labels and metric values of at least this number, in 0..1, count as 1, others as 0; None keeps them.
         as_json: yield one JSON text instead of lines.
 
     Raises:
@@ -89,8 +90,8 @@ def agreement(
     if threshold is not None and not 0 < threshold <= 1:
         raise SettingError(f"--threshold {threshold:g}: wanted a number above 0 and at most 1")
     stored = stored_run(rootdir(Path.cwd()), run)
-    judges = {} if worth.declared else own_judges(stored, metrics)
-    matches = labels_of(labels, stored, worth, judges)
+    judges = {} if worth.declared else judges_of_run(stored, metrics)
+    matches = match_labels(labels, stored, worth, judges)
     outcomes = stored.run.originals()
     names = metrics or _metrics(matches, stored)
     levels = {name: (worth_of(judges[name]) if name in judges else worth).levels for name in names}
@@ -106,8 +107,8 @@ def agreement(
     yield from label_agreement_lines(comparison, shutil.get_terminal_size().columns)
 
 
-def labels_of(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, Judge]) -> Matched:
-    """Return the labels of a file, matched to the answers of a run; see `read_labels`.
+def match_labels(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, Judge]) -> Matched:
+    """Read a file of labels with `read_labels`, and match them to the answers of a run.
 
     Raises:
         DataError: the file cannot be read, or no label belongs to an answer of the run.
@@ -121,6 +122,7 @@ def labels_of(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, 
 
 
 def _mismatch(labels: Sequence[Label], matches: Matched) -> str:
+    """Return why no label belongs to an answer of the run."""
     if len(matches.blank) == len(labels):
         return f"none of its {len(labels)} rows has a label yet; fill in the column label"
     why, rest = max(matches.unmatched.items(), key=lambda entry: len(entry[1]))
@@ -131,7 +133,7 @@ def _mismatch(labels: Sequence[Label], matches: Matched) -> str:
 
 
 def _metrics(matches: Matched, stored: StoredRun) -> list[str]:
-    """Return the metrics of the labels, in the run's order."""
+    """Return the metrics that the labels name, in the run's order; all answer metrics if a label names none."""
     label_metrics = {label.metric for answer in matches.answers for label in answer.labels}
     computed = {name: None for answer in matches.answers for each in answer.outcomes for name in each.scores}
     infos = stored.run.plan.metrics

@@ -1,4 +1,4 @@
-"""``rageval cassettes``: list recordings, show those that a run used, remove the others."""
+"""``rageval cassettes``: list recordings, remove unused ones, compare calls with them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pytest_rageval.llm.recordings.cassettes import recording_files
 from pytest_rageval.llm.recordings.records import as_json, record_of
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["info", "missed", "prune"]
+__all__ = ["diff", "info", "prune"]
 
 PREVIEW = 70
-"""Number of characters of a request to show: its last ones, because requests often begin alike."""
+"""Number of characters shown of a request: its last ones, because many requests begin alike."""
 
 
 def info(folder: Path | None, run: str | None, *, unused: bool) -> Iterator[str]:
@@ -81,8 +81,12 @@ def _indices(folder: Path) -> dict[str, Index]:
     return {name: read(folder / name) for name in recording_files(folder)}
 
 
-def missed(case_id: str, run: str | None) -> Iterator[str]:
-    """Yield how the calls of a case differ from their nearest recordings, in a run, by default the newest.
+def diff(case_id: str, run: str | None) -> Iterator[str]:
+    """Yield how the calls of a case that had no recording differ from their nearest recordings.
+
+    Args:
+        case_id: the id of the case.
+        run: the run's name; None is the newest.
 
     Raises:
         SettingError: the run or the case is unknown.
@@ -91,14 +95,14 @@ def missed(case_id: str, run: str | None) -> Iterator[str]:
     outcomes = [each for each in stored.results["outcomes"] if each["case_id"] == case_id]
     if not outcomes:
         raise UnknownNameError("case", case_id, {each["case_id"] for each in stored.results["outcomes"]}, stored.head)
-    misses = [each for each in outcomes if each["error_type"] == "not_recorded"]
-    if not misses:
+    not_recorded = [each for each in outcomes if each["error_type"] == "not_recorded"]
+    if not not_recorded:
         yield f"Every call of case {ascii_safe(case_id)} was recorded ({stored.head})."
-    for outcome in misses:
+    for outcome in not_recorded:
         yield f"{ascii_safe(outcome['nodeid'])} ({stored.head})"
         yield from str(outcome["error"]).splitlines()
-    if misses:
-        yield f"Record this case anew with --rag-record-case {ascii_safe(case_id)}."
+    if not_recorded:
+        yield f"Record this case again with --rag-record-case {ascii_safe(case_id)}."
 
 
 def _used(root: Path, run: str | None) -> UsedRecordings:
@@ -109,6 +113,7 @@ def _used(root: Path, run: str | None) -> UsedRecordings:
 
 
 def _used_if_known(root: Path, run: str | None) -> UsedRecordings | None:
+    """Return the recordings that a run used; None if no run is named and the newest has no list of them."""
     try:
         return used_recordings(root, run)
     except SettingError:
@@ -118,6 +123,7 @@ def _used_if_known(root: Path, run: str | None) -> UsedRecordings | None:
 
 
 def _check_whole(used: UsedRecordings) -> None:
+    """Raise `SettingError` if the newest run cannot decide which recordings are unused."""
     if used.complete and used.keys:
         return
     why = "used no recording at all" if used.complete else "was interrupted, ran only some of the tests or had errors"
@@ -127,6 +133,7 @@ def _check_whole(used: UsedRecordings) -> None:
 
 
 def _table(indices: dict[str, Index], used: UsedRecordings | None) -> Iterator[str]:
+    """Yield a table of the files with the number of their recordings, and how many of these a run used."""
     width = max(map(len, (*indices, "file")))
     yield f"{'file':{width}}  records" + ("" if used is None else "     used   unused")
     for name, index in indices.items():

@@ -1,4 +1,4 @@
-"""The parser of ``rageval`` and of each command: its errors suggest the nearest name."""
+"""Parse the arguments of ``rageval`` and its commands; errors suggest the nearest name."""
 
 from __future__ import annotations
 
@@ -13,45 +13,49 @@ from pytest_rageval.errors import did_you_mean, short_repr
 __all__ = ["CANNOT_RUN", "RUN", "USAGE_ERROR", "CommandParser", "add_subcommands"]
 
 CANNOT_RUN = 2
-USAGE_ERROR = 4  # pytest's
+"""Exit status of a command that cannot run."""
+
+USAGE_ERROR = 4
+"""Exit status of commands that return those of pytest, if they cannot run."""
 
 RUN = "a run under .rageval/runs by its name, the start of its name, latest or latest~1; or the path of a results.json"
-"""What a command accepts as a run."""
+"""The help of an argument that names a run."""
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that suggests the nearest name for a typing error, and exits with the command's own status.
+    """A parser that suggests the nearest name for a misspelled one, and exits with the status of its command.
 
     Attributes:
-        rewrite: changes the arguments before they are parsed.
-        elsewhere: option of another command -> a sentence that names it.
+        rewrite: the function that changes the arguments before they are parsed.
+        option_hints: option that this command does not have -> what to write instead.
     """
 
     def __init__(self, prog: str | None = None, **options: Any) -> None:
         super().__init__(prog, **{"allow_abbrev": False, **options})
         self.rewrite: Callable[[Sequence[str]], list[str]] = list
-        self.elsewhere: Mapping[str, str] = {}
+        self.option_hints: Mapping[str, str] = {}
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Parse the arguments; an unknown one is an error of this parser, not of its parent."""
-        found, rest = super().parse_known_args(self.rewrite(sys.argv[1:] if args is None else args), namespace)
-        if rest:
-            self.error(self._unknown(rest))
-        return found, rest
+        """Parse the arguments; report an unknown one here, because the parent's usage does not help."""
+        parsed, unknown = super().parse_known_args(self.rewrite(sys.argv[1:] if args is None else args), namespace)
+        if unknown:
+            self.error(self._unknown_text(unknown))
+        return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the message, and exit with the status of an invalid use."""
+        """Print the usage and the message, and exit with the command's status for errors."""
         self.print_usage(sys.stderr)
-        self.exit(self.get_default("refused") or CANNOT_RUN, f"{self.prog}: error: {message}\n")
+        self.exit(self.get_default("error_status") or CANNOT_RUN, f"{self.prog}: error: {message}\n")
 
-    def _unknown(self, rest: Sequence[str]) -> str:
-        option = next((each.partition("=")[0] for each in rest if each.startswith("-") and each != "-"), None)
+    def _unknown_text(self, arguments: Sequence[str]) -> str:
+        """Return the message for unknown arguments; it names the first option, or else the first argument."""
+        option = next((each.partition("=")[0] for each in arguments if each.startswith("-") and each != "-"), None)
         if option is None:
-            return f"unexpected argument {short_repr(rest[0])}"
-        elsewhere = self.elsewhere.get(option)
-        hint = f"; {elsewhere}" if elsewhere else _nearest(option, self._option_string_actions)
+            return f"unexpected argument {short_repr(arguments[0])}"
+        advice = self.option_hints.get(option)
+        hint = f"; {advice}" if advice else _nearest(option, self._option_string_actions)
         return f"unknown option {short_repr(option)}{hint}"
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
@@ -65,20 +69,20 @@ class CommandParser(argparse.ArgumentParser):
 def add_subcommands(
     parser: argparse.ArgumentParser, modules: Iterable[str], *, title: str = "commands", metavar: str = "COMMAND"
 ) -> None:
-    """Add the subcommands of a command, one of which has to be named.
+    """Add the subcommands of a command; the user must name one.
 
     Args:
-        parser: that of the command.
-        modules: the modules of the subcommands; the function ``add_to`` of each adds its parser.
-        title: the heading of their list in the help.
-        metavar: what stands for them in the usage.
+        parser: the parser of the command.
+        modules: the modules of the subcommands; each has a function ``add_to`` that adds its parser.
+        title: the heading above the list of subcommands in the help.
+        metavar: the word for a subcommand in the usage, such as "ANALYSIS".
     """
-    words = parser.add_subparsers(title=title, metavar=metavar, required=True)
+    subparsers = parser.add_subparsers(title=title, metavar=metavar, required=True)
     for module in modules:
-        import_module(module).add_to(words)
+        import_module(module).add_to(subparsers)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    """Return the nearest name as a question, or nothing; the usage lists all."""
+    """Return "did you mean ...?" for a near name, else ""; the usage lists all names."""
     hint = did_you_mean(name, known)
     return f"; {hint}" if hint.startswith("did you mean") else ""

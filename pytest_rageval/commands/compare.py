@@ -18,7 +18,7 @@ from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity, sensitivity_of
 from pytest_rageval.analysis.baseline.snapshot import Snapshot
-from pytest_rageval.commands.compared_runs import compared_runs
+from pytest_rageval.commands.load_compared_runs import load_compared_runs
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, holds_results, results_path, rootdir, runs_of
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
@@ -50,7 +50,7 @@ def compare_runs(
     html: Path | None = None,
     markdown: Path | None = None,
 ) -> Iterator[str]:
-    """Yield the comparison of two runs, as lines for the terminal or as JSON.
+    """Compare two runs; yield lines for the terminal, or one JSON document.
 
     Args:
         base: the earlier run: a baseline, a results.json, or a run's name or folder; None is the ini's baseline or,
@@ -61,8 +61,8 @@ def compare_runs(
         alpha: the accepted share of false alarms.
         plan: a drop in 0..1; report how many cases are needed to detect it. None reports nothing.
         as_json: yield one JSON document instead of lines.
-        html: also write the page of ``new`` against ``base`` to this path.
-        markdown: also write its report as Markdown to this path.
+        html: also write the page of ``new``, compared with ``base``, to this path.
+        markdown: also write the report of ``new``, compared with ``base``, as Markdown to this path.
 
     Raises:
         DataError, SettingError: a run cannot be read, or an option is invalid.
@@ -73,7 +73,7 @@ def compare_runs(
         base, new = _default_base(root, new)
     reports = [*filter(None, (html, markdown))]
     _check_targets([Path(base), results_path(root, new)], reports)
-    before, after, run, stored = compared_runs(root, base, new)
+    before, after, run, stored = load_compared_runs(root, base, new)
     if reports and stored is None:
         raise SettingError(f"{new} is a baseline, without answers; --html and --markdown need a run as the later one")
     _check_facets((before, after), {"--rows": rows, "--cols": cols})
@@ -92,17 +92,17 @@ def compare_runs(
         yield json.dumps(plain, ensure_ascii=False, indent=1)
         return
     width, colours = shutil.get_terminal_size().columns, terminal_colours()
-    shown = account if comparison.overall else None  # a verdict beside nothing compared would look green
-    lines = [*account_lines(shown, width), *compare_lines(comparison, width, level, shown)]
+    verdict = account if comparison.overall else None  # if nothing was compared, no verdict holds
+    lines = [*account_lines(verdict, width), *compare_lines(comparison, width, level, verdict)]
     if drop is not None and plans:
         lines += plan_lines(plans, comparison, drop, width)
     yield from (paint(line, colours, None) for line in lines)
 
 
 def _default_base(root: Path, new: str | None) -> tuple[str, str]:
-    """Return what a run is compared with, and the run's name; ``new`` is None for the newest.
+    """Return the names of the earlier and the later run; ``new`` is the later one, None for the newest.
 
-    It is compared with the baseline that the ini names, if there is one, else with the run before.
+    The earlier one is the baseline that the ini names, if it exists, else the run before ``new``.
     """
     path = results_path(root, new)
     if new is not None and _is_baseline(new):
@@ -127,16 +127,16 @@ def _is_baseline(name: str) -> bool:
 
 def _check_targets(inputs: Sequence[Path], targets: Sequence[Path]) -> None:
     """Raise `SettingError` if a report would overwrite a compared file or the other report."""
-    taken = {path.resolve() for path in inputs}
+    used_paths = {path.resolve() for path in inputs}
     for target in targets:
-        if target.resolve() in taken or target.is_dir():
+        if target.resolve() in used_paths or target.is_dir():
             raise SettingError(f"{target} is a folder, a compared file or the other report; name another file")
-        taken.add(target.resolve())
+        used_paths.add(target.resolve())
 
 
 def _write(stored: StoredRun, base: Snapshot, choice: MatrixChoice, html: Path | None, markdown: Path | None) -> None:
-    """Write the reports of a run against a base instead of the baseline that it had."""
-    plan = replace(stored.run.plan, deselected=())  # these are indexes into the run's own baseline
+    """Write the reports of a run compared with ``base``, which replaces the baseline of its session."""
+    plan = replace(stored.run.plan, deselected=())  # `deselected` has indexes of cases in the session's baseline
     run = replace(stored.run, plan=plan, baseline=base)
     with doing("evaluating gates"):
         run.evaluate_gates()

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_rageval.commands.past import past_commits, past_runs
+from pytest_rageval.commands.past_results import past_commits, past_runs
 from pytest_rageval.commands.runs import rootdir
 from pytest_rageval.errors import SettingError
 from pytest_rageval.report.run.history import Entry, HistoryQuery, UnreadableEntry, history_to_plain, series_of
@@ -17,7 +17,7 @@ __all__ = ["history"]
 
 
 def history(selection: HistoryQuery, baseline: Path | None, *, as_json: bool) -> Iterator[str]:
-    """Yield the values of metrics, oldest first.
+    """Yield a table of the values of each metric, oldest first, or one JSON document.
 
     Args:
         selection: the metric, testbed and system to show.

@@ -1,4 +1,4 @@
-"""``rageval import``: convert files of other tools to datasets, recorded answers, scores and chains."""
+"""``rageval import``: convert other tools' files to datasets, answers, scores and chains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pytest_rageval.report.text.lines import counted
 __all__ = ["import_files", "remarks"]
 
 SAMPLES = ("deepeval", "jsonl", "ragas", "table")
-"""The formats with one question and its answers per row."""
+"""The formats whose rows have a question and its answers."""
 
 CHAIN = "ralle-chain"
 """The format whose files become a chain instead of rows."""
@@ -33,28 +33,28 @@ class _Target:
     """A file to write.
 
     Attributes:
-        path: where.
-        what: how many of what it has, such as "6 cases".
+        path: its path.
+        summary: its content in a few words, such as "6 cases of 8 rows".
         lines: its lines.
-        load: the function that must be able to read it.
+        load: the function that reads such a file, to check the written one.
     """
 
     path: Path
-    what: str
+    summary: str
     lines: Iterable[str]
     load: Callable[[Path], object]
 
 
 def import_files(form: str, request: ImportRequest, out: Path | None, *, force: bool) -> Generator[str, None, int]:
-    """Write imported rows, yield the lines to print, and return the exit status.
+    """Import files, yield the lines to print, and return the exit status.
 
-    The status is 1 if a line begins with ``left:``, and 0 if only unneeded fields were skipped.
+    The status is 1 if rows or needed fields were left out, which lines with ``left:`` report, else 0.
 
     Args:
         form: the name of the importer.
         request: the sources and options of the import.
-        out: the file to write; recorded answers go to ``cases.answers.jsonl`` beside it. None is cases.jsonl, or
-            scores.jsonl for scores, and the source's name with .toml for a chain, in the current folder.
+        out: the file to write; recorded answers go to a second file, ``NAME.answers.jsonl``. None is cases.jsonl,
+            scores.jsonl for scores, or the source's name with .toml for a chain, in the current folder.
         force: overwrite existing files.
 
     Raises:
@@ -82,7 +82,7 @@ def import_files(form: str, request: ImportRequest, out: Path | None, *, force: 
         _check_free(target.path, request, force=force)
     _write(targets)
     for target in targets:
-        yield f"{target.what} -> {shown_path(target.path)}"
+        yield f"{target.summary} -> {shown_path(target.path)}"
     yield from remarks(imported)
     return int(imported.lost)
 
@@ -93,6 +93,7 @@ def _check_chain(form: str, request: ImportRequest) -> None:
 
 
 def _targets(imported: ImportResult, out: Path | None, request: ImportRequest) -> list[_Target]:
+    """Return the files to write."""
     if imported.chain:
         from pytest_rageval.systems.chains.chain_file import read_chain
 
@@ -100,21 +101,25 @@ def _targets(imported: ImportResult, out: Path | None, request: ImportRequest) -
         load = partial(read_chain, file_name=f"{shown_path(request.paths[0])} as a chain")
         return [_Target(path, counted(imported.rows, "action"), [imported.chain], load)]
     if imported.scores:
-        return [_of_rows("scores", out or Path("scores.jsonl"), imported.scores, imported.rows, read_records)]
+        return [_rows_target("scores", out or Path("scores.jsonl"), imported.scores, imported.rows, read_records)]
     path = out or Path("cases.jsonl")
-    targets = [_of_rows("cases", path, imported.cases, imported.rows, jsonl.load)]
+    targets = [_rows_target("cases", path, imported.cases, imported.rows, jsonl.load)]
     if imported.answers:
-        beside = path.with_name(f"{path.stem}.answers.jsonl")
-        targets.append(_of_rows("answers", beside, imported.answers, imported.rows, load_recorded))
+        answers_path = path.with_name(f"{path.stem}.answers.jsonl")
+        targets.append(_rows_target("answers", answers_path, imported.answers, imported.rows, load_recorded))
     return targets
 
 
-def _of_rows(what: str, path: Path, rows: list[JsonObject], read: int, load: Callable[[Path], object]) -> _Target:
+def _rows_target(
+    what: str, path: Path, rows: list[JsonObject], n_source_rows: int, load: Callable[[Path], object]
+) -> _Target:
+    """Return a file of JSON Lines with one line for each row."""
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return _Target(path, f"{len(rows)} {what} of {read} rows", lines, load)
+    return _Target(path, f"{len(rows)} {what} of {n_source_rows} rows", lines, load)
 
 
 def _check_free(path: Path, request: ImportRequest, *, force: bool) -> None:
+    """Raise `SettingError` if writing ``path`` would overwrite a source, or another file without ``force``."""
     if any(path.absolute() == source.absolute() for source in (*request.paths, request.cases) if source):
         raise SettingError(f"{shown_path(path)} is a source of the import; name another file with --out")
     if path.exists() and not force:
@@ -140,7 +145,7 @@ def _write(targets: list[_Target]) -> None:
 
 
 def remarks(imported: ImportResult) -> Iterator[str]:
-    """Yield the lines about an import: notes, scores without a value, and what was left out."""
+    """Yield lines with the notes of an import, its scores without a value, and what was left out."""
     yield from map(ascii_safe, imported.notes)
     unscored = Counter((str(row["metric"]), row["reason"]) for row in imported.scores if "reason" in row)
     for (metric, reason), count in unscored.items():

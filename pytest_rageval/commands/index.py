@@ -1,4 +1,4 @@
-"""``rageval index``: build the index of the ini's retriever, list and remove indexes."""
+"""``rageval index``: build the index of the ini's retriever; list and remove indexes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pytest_rageval.retrieval.index_store import FACTS, StoredIndex, name_of
 
 __all__ = ["build", "info", "prune"]
 
-APART = ("kind", "corpus")
-"""Keys of an index that are neither settings nor versions."""
+NOT_SETTINGS = ("kind", "corpus")
+"""Keys in the description of an index that are not printed as settings."""
 
 
 def build() -> Iterator[str]:
@@ -23,12 +23,12 @@ def build() -> Iterator[str]:
     Raises:
         RagEvalError: the ini has no corpus, or its corpus or retriever is invalid.
     """
-    built = build_index()
-    yield f"{built.retriever} over {built.passages:,} passages, in {built.seconds:.1f} s"
-    for index in built.indexes:
+    report = build_index()
+    yield f"{report.retriever} over {report.passages:,} passages, in {report.seconds:.1f} s"
+    for index in report.indexes:
         how = f"built in {index.build_s:.1f} s" if index.built else "already built"
         yield f"{index.folder}: {how}, {_size(index.disk_bytes)}"
-    if not built.indexes:
+    if not report.indexes:
         yield "Nothing is stored on disk: each run builds its index again."
 
 
@@ -69,12 +69,12 @@ def prune(*, dry_run: bool) -> Iterator[str]:
 
 
 def _row(name: str, index: StoredIndex | str, stored: StoredIndexes) -> dict[str, Any]:
-    """Return the facts about an index, as JSON."""
+    """Return an index as a JSON object; ``index`` is text if it cannot be read, and says why."""
     row: dict[str, Any] = {"name": name, "used": name in stored.used}
     if isinstance(index, str):
         return {**row, "problem": index}
-    settings = {name: value for name, value in index.key.items() if name not in APART}
-    built = datetime.fromtimestamp((index.folder / FACTS).stat().st_mtime, timezone.utc)
+    settings = {name: value for name, value in index.key.items() if name not in NOT_SETTINGS}
+    build_time = datetime.fromtimestamp((index.folder / FACTS).stat().st_mtime, timezone.utc)
     return {
         **row,
         "kind": index.key["kind"],
@@ -82,7 +82,7 @@ def _row(name: str, index: StoredIndex | str, stored: StoredIndexes) -> dict[str
         "settings": settings,
         "disk_bytes": index.disk_bytes,
         "build_s": index.build_s,
-        "built": built.isoformat(timespec="seconds"),
+        "built": build_time.isoformat(timespec="seconds"),
         "problem": None,
     }
 
@@ -104,10 +104,10 @@ def _index_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _short(value: Any) -> str:
-    """Return a setting in short form: the name of another index, or the start of a digest."""
+    """Return a setting's value as a short text: the name of another index, or a text cut after 32 characters."""
     text = name_of(value) if isinstance(value, dict) and "kind" in value else ascii_safe(str(value))
     return text if len(text) <= 32 else f"{text[:16]}..."
 
 
-def _size(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB"
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB"

@@ -8,21 +8,21 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.files.read_results import StoredRun
 
-__all__ = ["own_judges"]
+__all__ = ["judges_of_run"]
 
 
-def own_judges(stored: StoredRun, metrics: Sequence[str]) -> dict[str, Judge]:
-    """Return metric -> judge, for the metrics of a run that have the name of a judge.
+def judges_of_run(stored: StoredRun, metrics: Sequence[str]) -> dict[str, Judge]:
+    """Return metric -> judge, for the metrics of a run that are values of a judge of the same name.
 
-    Judges are builtin or registered in a conftest; unknown ones are left out. With a single metric, its judge also has
-    the key "", for labels without a metric.
+    Judges are built in or registered in a conftest; unknown ones are left out. If one metric is selected, its judge
+    also has the key "", for labels that name no metric.
 
     Args:
         stored: the run.
         metrics: the selected metrics; empty for all.
 
     Raises:
-        RagEvalError: a judge is not builtin, and pytest cannot start here.
+        RagEvalError: a judge is not built in, and pytest cannot start in this folder to load the conftest.
     """
     names = [name for name, info in stored.run.plan.metrics.items() if info.judge == name]
     registry = Catalog().metrics

@@ -1,4 +1,4 @@
-"""``rageval agreement --sample`` and ``--training``: labelling sheets and training data."""
+"""``rageval agreement --sample`` and ``--training``: write sheets and training data."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_rageval.commands.agreement import labels_of
-from pytest_rageval.commands.judges import own_judges
+from pytest_rageval.commands.agreement import match_labels
+from pytest_rageval.commands.judges import judges_of_run
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
@@ -22,10 +22,10 @@ from pytest_rageval.report.export.label_sheet import FORMATS, answers_to_label, 
 from pytest_rageval.report.terminal.agreement_tables import count_lines
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["sheet", "training"]
+__all__ = ["write_sheet", "write_training"]
 
 
-def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, worth: Worth) -> Iterator[str]:
+def write_sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, worth: Worth) -> Iterator[str]:
     """Write a labelling sheet of ``n`` answers and yield the lines of the report.
 
     Args:
@@ -34,7 +34,7 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
         n: the number of answers.
         seed: the seed of the selection.
         metric: the metric to label, or "".
-        worth: the labels for people; if empty, the judge's own, or else 0 and 1.
+        worth: the labels that people may use; if empty, the labels of the metric's judge, else numbers in 0..1.
 
     Raises:
         RagEvalError: the run cannot be read or has nothing to label, or the file cannot be written.
@@ -51,16 +51,16 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
     answers = answers_to_label(outcomes, metric)
     if not answers:
         raise SettingError(f"the run has no answer to label{f' for {metric}' if metric else ''}; name another run")
-    judge = own_judges(stored, [metric]).get(metric) if metric else None
+    judge = judges_of_run(stored, [metric]).get(metric) if metric else None
     label_values = worth if judge is None or worth.declared else worth_of(judge)
     rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(judge, label_values))
     _write({out: FORMATS[out.suffix.lower()](rows)})
     cases = len({row["id"] for row in rows})
     yield f"{shown_path(out)}: {len(rows)} of {counted(len(answers), 'answer')}, of {counted(cases, 'case')}"
-    yield f"Fill in the column label, then: {_read_back(out, run, metric, worth)}"
+    yield f"Fill in the column label, then: {_agreement_command(out, run, metric, worth)}"
 
 
-def training(
+def write_training(
     labels: Path, run: str | None, folder: Path, shares: str, seed: int, metrics: Sequence[str], worth: Worth
 ) -> Iterator[str]:
     """Write conversations to train a judge with, and yield the lines of the report.
@@ -71,8 +71,8 @@ def training(
         folder: the folder for train.jsonl, dev.jsonl and test.jsonl.
         shares: the share of the cases in each file, such as "5:1:4".
         seed: the seed of the selection.
-        metrics: the judged metric, as a list of one.
-        worth: the value of each label; if empty, the judge's own.
+        metrics: a list with one judged metric; its judge is trained.
+        worth: the value of each label; if empty, the judge's values.
 
     Raises:
         RagEvalError: something cannot be read or written, or a label is unknown to the judge.
@@ -80,18 +80,18 @@ def training(
     parts = [int(part) if part.isdecimal() else -1 for part in shares.split(":")]
     if len(parts) != len(PARTS) or min(parts) < 0 or not sum(parts):
         raise SettingError(
-            f"--split {short_repr(shares)}: wanted three whole numbers, of {', '.join(PARTS)}, such as 5:1:4"
+            f"--split {short_repr(shares)}: wanted three whole numbers, for {', '.join(PARTS)}, such as 5:1:4"
         )
     if len(metrics) != 1:
         raise SettingError("--training needs exactly one --metric, whose judge is trained")
     stored = stored_run(rootdir(Path.cwd()), run)
-    judges = own_judges(stored, metrics)
+    judges = judges_of_run(stored, metrics)
     judge = judges.get(metrics[0])
     if not isinstance(judge, PromptedJudge):
         raise SettingError(
             f"--metric {short_repr(metrics[0])} is not the name of a prompted judge of the run; name one"
         )
-    matches = labels_of(labels, stored, worth, {} if worth.declared else judges)
+    matches = match_labels(labels, stored, worth, {} if worth.declared else judges)
     conversations_by_case = conversations(matches.answers, stored.results["instances"], judge)
     if not conversations_by_case:
         raise SettingError(f"no label belongs to an answer that {judge.name} applies to; name another metric")
@@ -130,8 +130,8 @@ def _instructions(judge: Judge | None, worth: Worth) -> Callable[[Sample], str]:
     return instructions
 
 
-def _read_back(out: Path, run: str | None, metric: str, worth: Worth) -> str:
-    """Return the command that reads the filled sheet."""
+def _agreement_command(out: Path, run: str | None, metric: str, worth: Worth) -> str:
+    """Return the command that reads the sheet after people have filled it in."""
     words = [
         "rageval",
         "agreement",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["add_to", "lint"]
 
 EXAMPLES = 5
-"""Largest number of printed findings per check."""
+"""Maximum number of printed findings per check."""
 
 DESCRIPTION = """\
 Check datasets before any system answers them: gold answers in the wrong passages, pools that are empty or too small for
@@ -37,8 +37,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     for name, kind, what in (
         ("ability", str, "check the pools for this ability instead of the one that the passages imply"),
-        ("passages", int, "the number of passages that the pools must suffice for (default 5)"),
-        ("noise-rate", float, "the share of noise that the pools must suffice for"),
+        ("passages", int, "number of passages per case; the pools must have enough for it (default 5)"),
+        ("noise-rate", float, "share of noise per case; the pools must have enough for it"),
         ("correct-rate", float, "the share of correct passages among counterfactual ones"),
         ("assembly", str, "balanced, or rgb-compat, which also matches answers like RGB"),
     ):
@@ -48,7 +48,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     for name, what in (("prompts", "prompts"), ("against", "training data")):
         parser.add_argument(
             f"--{name}", action="extend", nargs="+", default=[], metavar="FILE",
-            help=f"with --leakage: files or globs of {what}, which must hold no question",
+            help=f"with --leakage: files or globs of {what}, which must not contain a question",
         )  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
     parser.add_argument("--all", action="store_true", help="list all findings of a check, not only the first five")
@@ -95,13 +95,13 @@ def lint(
 
     Args:
         names: datasets as ``format:path``, files of JSON Lines, or suites; formats registered in the project's
-            conftest work too.
+            conftest are available.
         settings: ability, passages, noise_rate, correct_rate and assembly, as in ``rag_case``; None means unset.
         corpus: lines like those of ``rag_corpus``.
         strict: whether warnings count as errors.
         as_json: whether to yield JSON, with all findings.
         show_all: whether to print all findings of a check instead of the first five.
-        leakage: the files that must not hold a question; None leaves the checks of leakage out.
+        leakage: the files that must not contain a question; None skips the checks for leakage.
 
     Raises:
         RagEvalError: a setting is invalid, or a file is missing.
@@ -120,28 +120,28 @@ def lint(
             linters[key] = Linter(target.settings, tuple(corpus), *formats, leakage)
         for finding in linters[key](target.dataset):
             datasets.setdefault(finding, target.dataset)  # testbeds may share a dataset
-    every, matcher = list(datasets), " and ".join(dict.fromkeys(linter.matcher for linter in linters.values()))
+    findings, matcher = list(datasets), " and ".join(dict.fromkeys(linter.matcher for linter in linters.values()))
     if as_json:
         plain = [{"dataset": dataset, **asdict(finding)} for finding, dataset in datasets.items()]
-        checks = {check: dict(counts) for check, counts in _counts(every).items()}
+        checks = {check: dict(counts) for check, counts in _counts(findings).items()}
         yield json.dumps({"contained_as": matcher, "findings": plain, "checks": checks}, indent=1)
     else:
-        yield from _finding_lines(every, len(every) if show_all else EXAMPLES)
-        yield from _summary(every, matcher)
-    bad = ("error", "warning") if strict else ("error",)
-    return int(any(finding.severity in bad for finding in every))
+        yield from _finding_lines(findings, len(findings) if show_all else EXAMPLES)
+        yield from _summary(findings, matcher)
+    failing = ("error", "warning") if strict else ("error",)
+    return int(any(finding.severity in failing for finding in findings))
 
 
-def _finding_lines(findings: Sequence[Finding], most: int) -> Iterator[str]:
-    """Yield the first findings of each check, then the number of the others."""
+def _finding_lines(findings: Sequence[Finding], limit: int) -> Iterator[str]:
+    """Yield up to ``limit`` findings of each check, then the number of further ones."""
     counts: Counter[str] = Counter()
     for finding in findings:
         counts[finding.check] += 1
-        if counts[finding.check] <= most:
+        if counts[finding.check] <= limit:
             yield str(finding)
     for check, count in sorted(counts.items()):
-        if count > most:
-            yield f"{check}: {count - most:,} more, {count:,} in all; --all lists them"
+        if count > limit:
+            yield f"{check}: {count - limit:,} more, {count:,} in all; --all lists them"
 
 
 def _counts(findings: Sequence[Finding]) -> dict[str, Counter[str]]:

@@ -19,8 +19,8 @@ List the runs under .rageval/runs, newest first: when each started, its cases, e
 verdict. The ini rag_keep_runs says how many are stored.
 """
 
-HEAD = ("run", "started", "cases", "errors", "gates failed", "size", "verdict")
-WORDS = ("run", "started", "verdict")
+COLUMNS = ("run", "started", "cases", "errors", "gates failed", "size", "verdict")
+LEFT_ALIGNED = ("run", "started", "verdict")
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -36,27 +36,29 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.report.files.run_names import stored_runs
 
     runs = runs_of(rootdir(Path.cwd()))
-    found = [summary_of(folder) for folder in stored_runs(runs)]
+    summaries = [summary_of(folder) for folder in stored_runs(runs)]
     if arguments.json:
-        yield json.dumps([asdict(each) for each in found], indent=1)
-    elif found:
-        yield from _lines(found)
+        yield json.dumps([asdict(each) for each in summaries], indent=1)
+    elif summaries:
+        yield from _lines(summaries)
     else:
         yield f"No run is stored under {runs} yet; pytest stores one."
 
 
-def _lines(found: list[RunSummary]) -> Iterator[str]:
+def _lines(summaries: list[RunSummary]) -> Iterator[str]:
+    """Yield the table of the runs."""
     from pytest_rageval.errors import ascii_safe
 
-    rows = [HEAD, *(tuple(map(ascii_safe, _row(each))) for each in found)]
+    rows = [COLUMNS, *(tuple(map(ascii_safe, _row(each))) for each in summaries)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = zip(HEAD, row, widths, strict=True)
-        yield "  ".join(f"{cell:{'<' if head in WORDS else '>'}{width}}" for head, cell, width in cells).rstrip()
+        cells = zip(COLUMNS, row, widths, strict=True)
+        yield "  ".join(f"{cell:{'<' if head in LEFT_ALIGNED else '>'}{width}}" for head, cell, width in cells).rstrip()
 
 
-def _row(each: RunSummary) -> tuple[str, ...]:
-    started = (each.started or "?").partition("+")[0].replace("T", " ")
-    gates = "?" if each.gates is None else f"{each.gates_failed:,} of {each.gates:,}" if each.gates else "-"
-    counts = ("?" if count is None else f"{count:,}" for count in (each.cases, each.errors))
-    return (each.name, started, *counts, gates, f"{each.size / 1e6:,.1f} MB", each.verdict)
+def _row(run: RunSummary) -> tuple[str, ...]:
+    """Return the cells of a run, in the order of `COLUMNS`; "?" is unknown."""
+    started = (run.started or "?").partition("+")[0].replace("T", " ")
+    gates = "?" if run.gates is None else f"{run.gates_failed:,} of {run.gates:,}" if run.gates else "-"
+    counts = ("?" if count is None else f"{count:,}" for count in (run.cases, run.errors))
+    return (run.name, started, *counts, gates, f"{run.size / 1e6:,.1f} MB", run.verdict)

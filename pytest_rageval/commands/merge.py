@@ -30,14 +30,14 @@ __all__ = ["merge"]
 
 
 def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None) -> Generator[str, None, int]:
-    """Join shards to a new run, yield the lines of its summary and return pytest's exit status.
+    """Join shards to a new run, yield the lines of its summary, and return an exit status like pytest's.
 
     The status is 0 if all tests and gates passed, 1 if something failed, 2 if a shard was interrupted.
 
     Args:
         shards: names of runs, or paths of results.json files or their folders.
-        out: a second path for the joined results.json, or None.
-        markdown: the path of the report as Markdown, or None; on GitHub it also goes to the step summary.
+        out: also write the joined results.json to this path.
+        markdown: also write the report as Markdown to this path; on GitHub it is also added to the step summary.
 
     Raises:
         SettingError: results cannot be read, or are not all shards of one run.
@@ -53,8 +53,8 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
         with output.removed_on_interrupt():
             results = results_of(run, output.name, finished, choice)
             output.store(run, results)
-    delivered = out is None or output.report(out, partial(write_text, out, json_lines(results)))
-    run.exitstatus = run.exitstatus or int(not delivered)
+    is_written = out is None or output.report(out, partial(write_text, out, json_lines(results)))
+    run.exitstatus = run.exitstatus or int(not is_written)
     is_reported = output.write_markdown(run, choice, markdown)
     yield f"run {output.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
     yield from _summary(run, choice, parts, output)
@@ -62,7 +62,7 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
 
 
 def _summary(run: Run, choice: MatrixChoice, parts: Sequence[NamedRun], output: _Output) -> Iterator[str]:
-    """Yield what pytest would print of the whole run: each gate's failure, sections, what failed, then the account."""
+    """Yield what pytest would print for the whole run: failed gates, sections, failed tests, then the account."""
     width = shutil.get_terminal_size().columns
     with doing("summarizing the run"):
         lines = [*section_lines(run, choice, width, 0), *written_lines(output.paths, Path.cwd(), width)]
@@ -85,7 +85,7 @@ def _summary(run: Run, choice: MatrixChoice, parts: Sequence[NamedRun], output: 
 
 
 class _Output(ReportWriter):
-    """The new folder of a joined run, named by the current time, so it is the newest run."""
+    """The files of a joined run. Its folder is named by the current time, so the run becomes the newest one."""
 
     def __init__(self, root: Path) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class _Output(ReportWriter):
 
     @contextmanager
     def removed_on_interrupt(self) -> Iterator[None]:
-        """Remove the folder if its results.json cannot be finished: it would be the newest run, without results."""
+        """Remove the folder if its results.json is not finished; else the newest run would have no results."""
         try:
             yield
         except BaseException:
@@ -112,11 +112,11 @@ class _Output(ReportWriter):
 
     def store(self, run: Run, results: Mapping[str, Any]) -> None:
         if self._folder is not None:
-            self.report(self._folder.path / RESULTS, partial(_fill, self._folder, run, results))
+            self.report(self._folder.path / RESULTS, partial(_write_run, self._folder, run, results))
 
 
-def _fill(folder: RunFolder, run: Run, results: Mapping[str, Any]) -> None:
-    """Write a joined run like a run without shards."""
+def _write_run(folder: RunFolder, run: Run, results: Mapping[str, Any]) -> None:
+    """Write the files of a run, as a session without shards does."""
     for outcome in run.ordered():
         folder.append(to_json(run.records[outcome.nodeid]))
     folder.finish(results)

@@ -1,4 +1,4 @@
-"""Print the lines of a command on a terminal: in colour, and with a pager if they are long."""
+"""Show the lines of a command in a pager if they are long; count the terminal's colours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from pytest_rageval.report.text.fit_text import legible
 __all__ = ["page_lines", "terminal_colours"]
 
 LESS = "FX"
-"""Default options of less: print a text directly if it fits the screen. Colours are always on."""
+"""Default options of ``less``, in addition to R, which shows colours.
+
+F prints a text directly if it fits the screen; X leaves the text on the screen at the end.
+"""
 
 
 def terminal_colours() -> int:
@@ -39,7 +42,10 @@ def page_lines(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _page(text: str) -> bool:
-    """Show the text in ``PAGER``, run by the shell, and return whether that worked; an empty ``PAGER`` means none."""
+    """Show the text in the pager of the variable ``PAGER``, run by the shell, and return whether that worked.
+
+    An empty ``PAGER`` means no pager.
+    """
     pager = os.environ.get("PAGER", "less" if shutil.which("less") else "")
     if not pager.strip():
         return False
@@ -56,7 +62,10 @@ def _page(text: str) -> bool:
 
 @contextmanager
 def _leave_interrupts_to_pager() -> Iterator[None]:
-    """Do nothing on Ctrl-C: the pager receives it too. Some pagers would inherit an ignored signal and miss it."""
+    """Do nothing on Ctrl-C, because the pager receives it too.
+
+    A handler does nothing here instead of ``SIG_IGN``: a pager would inherit an ignored signal.
+    """
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Read what identifies a stored run, without its cases: dates, counts, verdict, size."""
+"""Summarize a stored run without reading its cases: start, counts, verdict, size."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class RunSummary:
 
     Attributes:
         name: the run's name.
-        size: bytes of its folder.
+        size: the size of its folder in bytes.
         started: when it started, in ISO 8601; None if its results cannot be read.
         cases: number of cases that ended; None if unknown.
         errors: number of cases that ended in an error; None if unknown.
         gates: number of gates; None if unknown.
         gates_failed: number of failed gates; None if unknown.
-        verdict: passed, failed or open; running, cut short or unreadable without results.
+        verdict: "passed", "failed" or "open"; without results "running", "cut short" or "unreadable".
         sentence: the verdict as a sentence, or what is wrong with the results.
     """
 
@@ -47,10 +47,10 @@ class RunSummary:
 
 
 def summary_of(folder: Path) -> RunSummary:
-    """Return the summary of a run's folder; one without results is running or was cut short."""
+    """Return the summary of a run's folder. A run without results is still running or was cut short."""
     name, size = folder.name, size_of(folder)
     try:
-        results, cases = _without_cases(folder / RESULTS)
+        results, cases = _read_without_cases(folder / RESULTS)
         if results.get("schema", SCHEMA) != SCHEMA:
             raise ValueError("another version wrote it")
         errors = sum({(each["testbed"], each["system"]): each["n_errors"] for each in results["totals"]}.values())
@@ -68,13 +68,13 @@ def summary_of(folder: Path) -> RunSummary:
     return RunSummary(name, size, None, None, None, None, None, state, why)
 
 
-def _without_cases(path: Path) -> tuple[Mapping[str, Any], Sized]:
-    """Return the content of a results.json up to its instances, with its gates; and the cases, only to be counted."""
+def _read_without_cases(path: Path) -> tuple[Mapping[str, Any], Sized]:
+    """Return the content of a results.json without its cases, and a collection with as many items as it has cases."""
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
         instances, outcomes = text.find(b'\n"instances": '), text.find(b'\n"outcomes": [')
         gates = text.find(b'\n"gates": [', outcomes)
         end = text.find(b"]", gates) if text[gates + 11 : gates + 12] == b"]" else text.find(b"\n]", gates) + 1
-        if not 0 < instances < outcomes < gates < end:  # rewritten by another program
+        if not 0 < instances < outcomes < gates < end:  # another program rewrote the file
             results = parse_json(text[:].decode())
             return results, results["outcomes"]
         head = text[:instances].rstrip(b",\n") + b"," + text[gates : end + 1] + b"}"

@@ -1,4 +1,4 @@
-"""Find the project of a command and read its runs."""
+"""Find the project in which a command runs, and read its stored runs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ __all__ = [
     "used_recordings",
 ]  # fmt: skip
 
-MARKS = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
-"""The rootdir contains one of these."""
+PROJECT_FILES = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
+"""Names of files and folders; a folder with one of them is a project's rootdir."""
 
-NOTE = "used-recordings.txt"
+USED_RECORDINGS = "used-recordings.txt"
+"""The file in a run's folder that lists the recordings it used."""
+
 RESULTS = "results.json"
 
 
@@ -32,7 +34,7 @@ class UsedRecordings:
 
     Attributes:
         run: the run's name.
-        complete: whether the run had all tests, was not interrupted, and scored every case.
+        complete: whether the run ran all tests to the end and scored every case.
         keys: the keys of the recordings that it replayed or wrote.
     """
 
@@ -43,7 +45,9 @@ class UsedRecordings:
 
 def rootdir(start: Path) -> Path:
     """Return the nearest folder, from ``start`` upwards, with an ini or ``.rageval``; else ``start``."""
-    return next((path for path in (start, *start.parents) if any((path / mark).exists() for mark in MARKS)), start)
+    return next(
+        (path for path in (start, *start.parents) if any((path / name).exists() for name in PROJECT_FILES)), start
+    )
 
 
 def runs_of(root: Path) -> Path:
@@ -52,7 +56,7 @@ def runs_of(root: Path) -> Path:
 
 
 def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
-    """Return the recordings of a run, by default the newest; None without any run.
+    """Return the recordings that a run used, by default the newest; None if the project has no run.
 
     Raises:
         SettingError: the run is unknown, or has no list of its recordings.
@@ -61,10 +65,10 @@ def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
     if folder is None:
         return None
     try:
-        head, *keys = (folder / NOTE).read_text(encoding="utf-8").split("\n")
+        head, *keys = (folder / USED_RECORDINGS).read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:
         raise SettingError(
-            f"the run {folder.name} has no list of its recordings: {NOTE} is missing in {folder}; "
+            f"the run {folder.name} has no list of its recordings: {USED_RECORDINGS} is missing in {folder}; "
             "run all tests with --rag-record-mode, or name another run with --run"
         ) from error
     return UsedRecordings(folder.name, head.strip() == "# complete", frozenset(key.strip() for key in keys) - {""})
@@ -98,12 +102,12 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     """
     path = results_path(root, run)
     with doing(f"reading {path}"):
-        return _scores(path.parent) if is_scores(path.parent) else read_run(path)
+        return _read_scores(path.parent) if is_scores(path.parent) else read_run(path)
 
 
-def _scores(path: Path) -> StoredRun:
-    """Return the run of a folder of scores."""
-    from pytest_rageval.scoring.stored import run_of_scores
+def _read_scores(path: Path) -> StoredRun:
+    """Read a folder of scores, written by ``rageval score``, as a run."""
+    from pytest_rageval.scoring.read_scores import run_of_scores
 
     run, choice = run_of_scores(path), MatrixChoice()
     results = results_of(run, path.name, run.started, choice)
@@ -111,7 +115,7 @@ def _scores(path: Path) -> StoredRun:
 
 
 def holds_results(path: Path) -> bool:
-    """Return whether a file is a results.json, perhaps truncated, and not a baseline."""
+    """Return whether a file is a results.json, which may be truncated, and not a baseline."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
         plain = parse_json(text)
@@ -123,7 +127,7 @@ def holds_results(path: Path) -> bool:
 
 
 def _folder(root: Path, run: str | None) -> Path | None:
-    """Return the folder or file of a run, by default the newest run's; None without any run."""
+    """Return the folder or file of a run, by default the newest; None if the project has no run."""
     if run is not None:
         return find_run(runs_of(root), run)
     return next(iter(stored_runs(runs_of(root))), None)

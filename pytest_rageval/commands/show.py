@@ -23,13 +23,13 @@ def show(run: str | None, *, full: bool = False) -> Iterator[str]:
 
     Args:
         run: the run's name, the path of its results.json, or a folder of scores; None is the newest.
-        full: whether to print every section before it.
+        full: whether to print all sections of the report before the account.
 
     Raises:
         SettingError: the run is unknown, or its results cannot be read.
     """
     if run is not None and is_scores(Path(run)):
-        from pytest_rageval.scoring.stored import summary_text
+        from pytest_rageval.scoring.read_scores import summary_text
 
         yield from summary_text(Path(run))
         return

@@ -1,4 +1,4 @@
-"""``rageval show RUN --case ID``: print one case of a run, with its old answer and the steps of the new one."""
+"""``rageval show RUN --case ID``: print one case of a run with its old and new answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["outcomes_of_case", "show_case"]
 
 
 def show_case(run: str | None, case: str) -> Iterator[str]:
-    """Yield the lines of a case for each system and setting, see `case_lines`.
+    """Yield the lines of each outcome of a case: one for each system and setting; see `case_lines`.
 
     Args:
         run: the run's name, or the path of its results.json; None is the newest.
@@ -41,7 +41,7 @@ def show_case(run: str | None, case: str) -> Iterator[str]:
 def outcomes_of_case(stored: StoredRun, case: str) -> list[Outcome]:
     """Return the outcomes of a case; raise `UnknownNameError` if the run has none."""
     outcomes = list(stored.run.outcomes.values())
-    found = [outcome for outcome in outcomes if case in (outcome.nodeid, outcome.case_id)]
-    if not found:
+    matches = [outcome for outcome in outcomes if case in (outcome.nodeid, outcome.case_id)]
+    if not matches:
         raise UnknownNameError("case", case, {outcome.case_id for outcome in outcomes})
-    return found
+    return matches

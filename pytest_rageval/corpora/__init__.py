@@ -12,7 +12,7 @@ __all__ = ["BUILTIN", "Reader"]
 Reader = Callable[[Path, str], Iterable[Document]]
 """Reads one file. Its second argument is the file's name in the ini, for documents without an id.
 
-An invalid record raises a `DataError` with file and line. Readers are generators, so files may exceed the memory.
+An invalid record raises a `DataError` with file and line. Readers are generators, so a file may be larger than memory.
 """
 
 BUILTIN: dict[str, str] = {

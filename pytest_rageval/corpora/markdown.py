@@ -1,4 +1,4 @@
-"""The format ``markdown``: a file is one document."""
+"""The format ``markdown``: each Markdown file is one document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["read"]
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield the file as one document, with its markup; its id is the path, its title the first heading."""
+    """Yield the file as one document, with its markup; the id is the path, the title is the first heading."""
     text = text_of(path)
     first = next(headings(text), None)
     yield Document(name, text, "" if first is None else first.title)

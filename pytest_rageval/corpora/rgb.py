@@ -12,9 +12,9 @@ __all__ = ["read"]
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield a document for each passage of each record, in any role, with an id made of its text.
+    """Yield a document for each passage of each record, whatever its role; its id is made from its text.
 
-    The records' relevance judgements use the same ids if they are asked without their passages.
+    If a testbed retrieves instead of using the records' passages, the qrels of the records use the same ids.
     """
     for instance in load(path):
         for passage in instance.passages or ():

@@ -1,4 +1,4 @@
-"""The format ``text``: a file is one document."""
+"""The format ``text``: each text file is one document."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ __all__ = ["read"]
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield the file as one document without a title; its id is the path."""
+    """Yield the file as one document without a title; the id is the path."""
     yield Document(name, text_of(path))

@@ -23,7 +23,7 @@ from pytest_rageval.model.case import Case
 from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.calling import is_async, to_answer
-from pytest_rageval.threads import Bound, Threads
+from pytest_rageval.threads import CallLimit, Threads
 from pytest_rageval.trace.collector import Collector, collecting
 from pytest_rageval.trace.completing import complete_answer, usage_of_trace
 from pytest_rageval.trace.otel.live import case_span, late_spans
@@ -78,7 +78,7 @@ class SystemAnswerer:
         system: System,
         name: str,
         loop: LoopThread | NoLoop,
-        bound: Bound | None = None,
+        bound: CallLimit | None = None,
         *,
         light: bool = False,
         budget: Budget | None = None,
@@ -107,12 +107,12 @@ class SystemAnswerer:
         """Whether several calls may run at a time: the system is async and waits, or it is sync and runs in threads."""
         if not self._loop.waits:
             return False
-        return self._async or (self._bound is not None and self._bound.most > 1 and not self.light)
+        return self._async or (self._bound is not None and self._bound.max_calls > 1 and not self.light)
 
     @property
     def hint(self) -> str | None:
         """Advice if the system is async but blocks the event loop for most of its time; else None."""
-        if not self._blocking.is_blocking or self._bound is None or self._bound.most == 1:
+        if not self._blocking.is_blocking or self._bound is None or self._bound.max_calls == 1:
             return None
         problem = "is async but blocks its event loop for most of its time, so its answers do not overlap"
         return f"system {self.name!r} {problem}; await an async client, or use def and --rag-concurrency"

@@ -14,7 +14,7 @@ from pytest_rageval.environments.parts import EnvironmentParts
 from pytest_rageval.environments.signatures import function_schema
 from pytest_rageval.environments.tool import Tool
 from pytest_rageval.errors import CaseError, SettingError, short_repr
-from pytest_rageval.importing import SPEC, cause_text, imported_object
+from pytest_rageval.importing import SPEC, cause_text, import_object
 
 __all__ = ["build", "environment_of", "is_reference"]
 
@@ -42,7 +42,7 @@ def build(parts: EnvironmentParts) -> Environment:
     form = SPEC.fullmatch(parts.kind)
     if form is None:
         raise SettingError(f"{parts.where}: {short_repr(parts.kind)} is not written as module:attribute")
-    value, where = imported_object(form, parts.where), f"{parts.where}: {parts.kind}"
+    value, where = import_object(form, parts.where), f"{parts.where}: {parts.kind}"
     return environment_of(parts.name, value, where, timeout, record=record)
 
 

@@ -17,7 +17,7 @@ from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.plain import plain_text
 from pytest_rageval.systems.chains.chain import Chain
 from pytest_rageval.systems.chains.history import Output
-from pytest_rageval.systems.chains.part import action_named, chain_until
+from pytest_rageval.systems.chains.partial_chain import action_named, chain_until
 from pytest_rageval.systems.chains.stored_outputs import read_outputs
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.settings import parse_settings

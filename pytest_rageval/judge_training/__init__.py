@@ -1,1 +1,1 @@
-"""Train local judges on people's labels, and measure them; only commands import it."""
+"""Train local judges on people's labels, and measure them; only commands import this."""

@@ -1,1 +1,1 @@
-"""Judges: a model or a user's function gives a verdict of a declared type on an answer."""
+"""Judges: a model or a user's function judges an answer with a label, a number or yes/no."""

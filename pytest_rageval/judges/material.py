@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_rageval.model.sample import Sample
-from pytest_rageval.text.quoting import quoted
+from pytest_rageval.text.quoting import quote_lines
 
 __all__ = ["PARTS", "material", "pair_material"]
 
@@ -44,7 +44,7 @@ def pair_material(one: Sample, other: Sample, shows: Sequence[str], headings: Ma
 
 def _block(texts: Iterable[str], heading: str, headings: Mapping[str, str]) -> str:
     """Return texts under their heading, each quoted."""
-    lines = [quoted(text) for text in texts if text.strip()]
+    lines = [quote_lines(text) for text in texts if text.strip()]
     return f"{heading}\n" + ("\n\n".join(lines) or headings["nothing"])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_rageval.judges.prompted import PromptedJudge
-from pytest_rageval.judges.wording import Packaged
+from pytest_rageval.judges.wording import PackagedText
 from pytest_rageval.model.chat import ChatModel
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.model.verdict import Verdict
@@ -17,7 +17,7 @@ BUILTIN: Mapping[str, str] = {"preference": "pytest_rageval.judges.pairwise:PREF
 """Name of a judge of pairs -> its ``"module:attribute"``."""
 
 PREFERENCE = PromptedJudge(
-    "preference", Packaged("preference", "criteria"), shows=("question", "gold", "answer"), pair=True
+    "preference", PackagedText("preference", "criteria"), shows=("question", "gold", "answer"), pair=True
 )
 """The default judge of pairs. It prefers correct answers, then complete answers, then clear answers."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.judges.prompted import PromptedJudge
-from pytest_rageval.judges.wording import LANGUAGES, frame
+from pytest_rageval.judges.wording import LANGUAGES, prompt_texts
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.chat import Message
@@ -60,7 +60,7 @@ class PromptReader:
         language = self._languages.get(system.strip()) if isinstance(system, str) else None
         if language is None or not isinstance(user, str):
             raise SettingError(f"the system message is not the prompt of the judge {name}; ask with rag_judges")
-        texts = _read_material(user, frame(language)["parts"])
+        texts = _read_material(user, prompt_texts(language)["parts"])
         missing = [part for part in self._judge.shows if part not in texts]
         if missing:
             raise SettingError(f"the user message lacks the part {missing[0]} of the prompt of {name}")

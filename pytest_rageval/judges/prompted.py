@@ -9,12 +9,12 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.judges.material import PARTS, material, pair_material
 from pytest_rageval.judges.replies import UnreadableReplyError, fold_label, read_reply
 from pytest_rageval.judges.values import is_share
-from pytest_rageval.judges.wording import LANGUAGES, Wording, frame, in_language
+from pytest_rageval.judges.wording import LANGUAGES, Wording, in_language, prompt_texts
 from pytest_rageval.model.chat import ChatModel, Message
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.text.placeholders import fill
-from pytest_rageval.text.quoting import quoted
+from pytest_rageval.text.quoting import quote_lines
 
 __all__ = ["PAIR_LABELS", "PromptedJudge", "always"]
 
@@ -96,7 +96,9 @@ class PromptedJudge:
         verdict = self._verdict(first)
         if verdict.problem is None:
             return verdict
-        again = fill(frame(language)["again"], {"problem": quoted(verdict.problem.partition(": ")[2])}).strip()
+        again = fill(
+            prompt_texts(language)["again"], {"problem": quote_lines(verdict.problem.partition(": ")[2])}
+        ).strip()
         reply: tuple[Message, ...] = ({"role": "assistant", "content": first},) if first.strip() else ()
         second = await self._reply((*messages, *reply, {"role": "user", "content": again}), model)
         return self._verdict(first, second)
@@ -104,15 +106,17 @@ class PromptedJudge:
     def messages(self, sample: Sample) -> tuple[Message, ...]:
         """Return the messages of the first request to the model."""
         language = self._language(sample)
-        return self._request("task", language, material(sample, self.shows, frame(language)["parts"]))
+        return self._request("task", language, material(sample, self.shows, prompt_texts(language)["parts"]))
 
     def pair_messages(self, one: Sample, other: Sample) -> tuple[Message, ...]:
         """Return the messages of the first request about two answers to one case."""
         language = self._language(one)
-        return self._request("pair_task", language, pair_material(one, other, self.shows, frame(language)["parts"]))
+        return self._request(
+            "pair_task", language, pair_material(one, other, self.shows, prompt_texts(language)["parts"])
+        )
 
     def _request(self, task: str, language: str, shown: str) -> tuple[Message, ...]:
-        texts = frame(language)
+        texts = prompt_texts(language)
         kind = texts["label_kind" if self.scale is None else "scale_kind"]
         values = {"criteria": in_language(self.criteria, language), "choice": self._choice(language), "kind": kind}
         return ({"role": "system", "content": fill(texts[task], values).strip()}, {"role": "user", "content": shown})
@@ -132,7 +136,7 @@ class PromptedJudge:
         return language if has_text and language in LANGUAGES else LANGUAGES[0]
 
     def _choice(self, language: str) -> str:
-        texts = frame(language)
+        texts = prompt_texts(language)
         if self.scale is not None:
             low, high = self.scale
             return fill(texts["scale"], {"low": str(low), "high": str(high)})

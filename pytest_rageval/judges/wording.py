@@ -1,4 +1,4 @@
-"""The texts of judges' prompts by language, from package data or a declaration."""
+"""The texts of judges' prompts by language: those of this package, and those of users."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Packaged", "Wording", "frame", "in_language"]
+__all__ = ["PackagedText", "Wording", "in_language", "prompt_texts"]
 
 Wording = str | Mapping[str, str]
 """One text for every language, or language -> text."""
@@ -21,8 +21,11 @@ _FOLDER = Path(__file__).parent / "prompts"
 
 
 @lru_cache(maxsize=len(LANGUAGES))
-def frame(language: str) -> Mapping[str, Any]:
-    """Return the packaged prompt texts and the built-in criteria in one of ``LANGUAGES``."""
+def prompt_texts(language: str) -> Mapping[str, Any]:
+    """Return the texts of every judge's prompt and the built-in criteria, in one of `LANGUAGES`.
+
+    The file ``prompts/LANGUAGE.toml`` has them.
+    """
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -32,8 +35,13 @@ def frame(language: str) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Packaged(Mapping[str, str]):
-    """One packaged text in every language, loaded on first use."""
+class PackagedText(Mapping[str, str]):
+    """Language -> one text of the package; its file is read on first use.
+
+    Attributes:
+        table: the table of the text in the TOML files.
+        key: the key of the text in the table.
+    """
 
     table: str
     key: str
@@ -41,7 +49,7 @@ class Packaged(Mapping[str, str]):
     def __getitem__(self, language: str) -> str:
         if language not in LANGUAGES:
             raise KeyError(language)
-        text: str = frame(language)[self.table][self.key]
+        text: str = prompt_texts(language)[self.table][self.key]
         return text
 
     def __iter__(self) -> Iterator[str]:

@@ -11,9 +11,10 @@ __all__ = ["evidence_not_in_corpus"]
 
 
 def evidence_not_in_corpus(subject: Subject) -> Iterator[Finding]:
-    """Find pages, quotes and spans that are missing in the corpus.
+    """Find pages, quotes and spans of the evidence that are missing in the corpus.
 
-    A warning if the corpus contains another complete alternative: the record's rankings can still be scored.
+    A finding is a warning if the corpus contains another complete alternative of the record's evidence, because
+    rankings can still be scored; else it is an error.
     """
     locator = subject.locator
     if locator is None:

@@ -1,1 +1,1 @@
-"""Local judges: small models, trained on people's labels, that judge an answer without asking anyone."""
+"""Local judges: small models trained on people's labels, which run without a provider."""

@@ -1,7 +1,8 @@
-"""The sandbox ``monty``: Monty, a Python interpreter in Rust without files, network, environment or our modules.
+"""The sandbox ``monty``: Monty, a Python interpreter written in Rust, in its own process.
 
-It knows a part of Python: no ``yield``, no ``del`` and no inheritance; ``json re math datetime collections itertools
-functools`` are there, ``statistics``, ``string``, ``operator`` and ``sys.exit`` are not.
+Programs in it have no files, no network, no environment variables and none of our modules. Monty supports a part of
+Python: no ``yield``, no ``del`` and no inheritance. The modules ``json re math datetime collections itertools
+functools`` are available; ``statistics``, ``string``, ``operator`` and ``sys.exit`` are not.
 """
 
 from __future__ import annotations

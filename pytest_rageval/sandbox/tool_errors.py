@@ -1,4 +1,4 @@
-"""Errors of tools that a program catches by their class; others come as a `RuntimeError`."""
+"""The classes of errors that tools can raise in a program; others become a `RuntimeError`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ TOOL_ERRORS: dict[str, type[Exception]] = {
         ZeroDivisionError,
     )
 }
+"""Name of a class -> the class."""
 
 
 def error_of(name: str, message: str) -> Exception:
-    """Return the error of this class, or a `RuntimeError` that names the class."""
-    kind = TOOL_ERRORS.get(name)
-    return RuntimeError(f"{name}: {message}") if kind is None else kind(message)
+    """Return an error of the class ``name``; for a class not in `TOOL_ERRORS`, a `RuntimeError` that names it."""
+    error_class = TOOL_ERRORS.get(name)
+    return RuntimeError(f"{name}: {message}") if error_class is None else error_class(message)

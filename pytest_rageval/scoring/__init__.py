@@ -1,1 +1,1 @@
-"""Score recorded answers without pytest: files to chunks, chunks to scores, scores to gates."""
+"""Score recorded answers without pytest: split files, score the chunks, evaluate gates."""

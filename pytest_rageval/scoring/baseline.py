@@ -11,7 +11,7 @@ from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.baseline_file import read_baseline
 from pytest_rageval.report.files.read_results import run_of
 from pytest_rageval.scoring.folder import is_scores
-from pytest_rageval.scoring.stored import snapshot_of_scores
+from pytest_rageval.scoring.read_scores import snapshot_of_scores
 
 __all__ = ["baseline_at"]
 

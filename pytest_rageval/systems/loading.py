@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.importing import SPEC, cause_text, imported_object
+from pytest_rageval.importing import SPEC, cause_text, import_object
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.adapters import adapt_system
 
@@ -24,7 +24,7 @@ def load_system(spec: str) -> System:
     form = SPEC.fullmatch(spec)
     if form is None:
         raise SettingError(f"{where}: a system is a registered name or module:attribute, such as app.rag:answer")
-    value = imported_object(form, where)
+    value = import_object(form, where)
     if isinstance(value, type):
         value = _instance(value, where)
     system = adapt_system(value)

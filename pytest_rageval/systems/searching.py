@@ -16,7 +16,7 @@ from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.systems.calling import is_async, system_name
 from pytest_rageval.systems.parts import no_passages
-from pytest_rageval.threads import Bound
+from pytest_rageval.threads import CallLimit
 
 __all__ = ["AsyncSearch", "SearchResult", "has_no_text", "search"]
 
@@ -50,7 +50,7 @@ class AsyncSearch:
     """
 
     retriever: Retriever | None
-    _bound: Bound = field(default_factory=lambda: Bound(1), init=False, repr=False, compare=False)
+    _bound: CallLimit = field(default_factory=lambda: CallLimit(1), init=False, repr=False, compare=False)
 
     async def find(self, question: str, k: int) -> SearchResult:
         """Return at most ``k`` passages."""

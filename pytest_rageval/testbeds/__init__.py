@@ -1,4 +1,4 @@
-"""Testbeds: make cases from instances and settings. Each ability has a module."""
+"""Testbeds: make cases from records and settings. Each ability has a module."""
 
 from __future__ import annotations
 

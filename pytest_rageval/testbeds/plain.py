@@ -1,4 +1,4 @@
-"""Testbeds without an ability: the record's own passages in their order, or none."""
+"""Testbeds without an ability: supply the record's passages in their order, if it has any."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Quote data in prompts line by line, so none of it looks like a part of the prompt."""
+"""Quote data in prompts line by line, to separate it from the text of the prompt."""
 
 from __future__ import annotations
 
-__all__ = ["quoted"]
+__all__ = ["quote_lines"]
 
 
-def quoted(text: str) -> str:
+def quote_lines(text: str) -> str:
     """Return a text with "> " before every line."""
-    whole = text.encode("utf-8", "backslashreplace").decode()  # UTF-8 cannot encode half of a surrogate pair
-    return "\n".join(f"> {line}".rstrip() for line in whole.strip().splitlines())
+    valid = text.encode("utf-8", "backslashreplace").decode()  # UTF-8 cannot encode half of a surrogate pair
+    return "\n".join(f"> {line}".rstrip() for line in valid.strip().splitlines())

@@ -1,4 +1,4 @@
-"""Lock and address file that allow one running server per page of a project."""
+"""Allow one server per page of a project, with a lock file and a file of its address."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pytest_rageval.web.site import Site
 
 __all__ = ["Address", "claim_server", "token_of"]
 
-PATIENCE_S = 2.0
-"""Seconds that a second server waits for the first one to answer."""
+ANSWER_TIMEOUT_S = 2.0
+"""Seconds that a second process waits for the running server to answer."""
 
 
 class Address:
-    """The files of a site under ``.rageval/servers``: the lock, and the address with its token.
+    """The lock file of a site and the file of its address with the token, under ``.rageval/servers``.
 
     Raises:
         SettingError: the folder cannot be written.
@@ -46,14 +46,14 @@ class Address:
         self.file = folder / f"{stem}.json"
 
     def write(self, url: str) -> None:
-        """Store the address; only the person who runs the server may read it."""
+        """Store the address, in a file that only the user who runs the server can read."""
         with whole_files(self.file) as (part,):
             descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(descriptor, "w", encoding="utf-8") as stream:
                 json.dump({"url": url, "pid": os.getpid()}, stream)
 
     def read(self) -> tuple[str, object]:
-        """Return the stored address and the id of its process; "" and None if it is missing or malformed."""
+        """Return the stored address and the id of the server's process; "" and None if the file cannot be used."""
         try:
             value = json.loads(self.file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -62,13 +62,13 @@ class Address:
             return "", None
         return value["url"], value.get("pid")
 
-    def running(self) -> str:
+    def wait_for_url(self) -> str:
         """Wait until the server that holds the lock answers, and return its address.
 
         Raises:
             SettingError: the server does not answer.
         """
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + ANSWER_TIMEOUT_S
         while True:
             url, pid = self.read()
             if _answers(url):
@@ -83,7 +83,10 @@ class Address:
 
 @contextmanager
 def claim_server(address: Address) -> Iterator[bool]:
-    """Yield whether this process may serve the site; the end of the block or of the process releases the lock."""
+    """Yield whether this process may serve the site, because no other one does.
+
+    The end of the block, or of the process, releases the lock.
+    """
     try:
         address.lock.acquire(timeout=0)
     except Timeout:
@@ -97,12 +100,12 @@ def claim_server(address: Address) -> Iterator[bool]:
 
 
 def token_of(url: str) -> str:
-    """Return the token of an address."""
+    """Return the token in the query of an address."""
     return urlsplit(url).query.partition("=")[2]
 
 
 def _answers(url: str) -> bool:
-    """Return whether our server answers at an address; only our server sets a cookie named after the token."""
+    """Return whether a server of this package answers at an address: only it sets a cookie named by the token."""
     parts = urlsplit(url)
     if not parts.hostname:
         return False

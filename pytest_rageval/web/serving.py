@@ -70,7 +70,7 @@ def serve(
     address = Address(site)
     with claim_server(address) as first:
         if not first:
-            url = _page_url(address.running(), site.opens)
+            url = _page_url(address.wait_for_url(), site.opens)
             out(f"rageval {site.name} already runs: {url}")
             _open_browser(url, open_browser).join(OPENING_S)  # this process ends at once, and the thread with it
             return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.cli import NAMES, main, parser
-from pytest_rageval.commands.table import COMMANDS
+from pytest_rageval.commands.command_table import COMMANDS
 from pytest_rageval.llm.recordings.cassette import read
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.llm.recordings.request import Request

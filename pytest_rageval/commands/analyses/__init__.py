@@ -1,1 +1,1 @@
-"""The analyses of `rageval analyze`, one module each, and how they load runs."""
+"""The analyses of `rageval analyze`, one module each; `load_and_write` loads runs for them."""

@@ -1,4 +1,4 @@
-"""``rageval analyze deployment``: what it costs to be that good."""
+"""``rageval analyze deployment``: compare the quality of systems with their time and cost."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ FORMATS = {"json": "write everything as JSON", "csv": "write one row for each sy
 
 
 def add_to(commands: Commands) -> None:
-    """Add ``analyze deployment``."""
-    from pytest_rageval.commands.analyses.runs import add_formats
+    """Add the analysis ``deployment``."""
+    from pytest_rageval.commands.analyses.load_and_write import add_formats
 
     parser = commands.add_parser(
         "deployment", help="quality against time and cost", description=DESCRIPTION, allow_abbrev=False
@@ -39,32 +39,39 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.activity import doing
     from pytest_rageval.analysis.metric_info import MetricInfo
     from pytest_rageval.analysis.systems.board import board_of
-    from pytest_rageval.commands.analyses.runs import as_json, chosen_metric, facet_known, joined, outputs, table_text
+    from pytest_rageval.commands.analyses.load_and_write import (
+        check_facet,
+        json_text,
+        load_joined_runs,
+        select_metric,
+        table_lines,
+        write_formats,
+    )
     from pytest_rageval.report.terminal.deployment_tables import deployment_csv, deployment_json, deployment_tables
 
-    runs = joined(arguments.runs)
-    metric, by = chosen_metric(runs, arguments.metric), arguments.by or ""
+    runs = load_joined_runs(arguments.runs)
+    metric, by = select_metric(runs, arguments.metric), arguments.by or ""
     if by:
-        facet_known(runs, by, "--by")
+        check_facet(runs, by, "--by")
     board = board_of(runs.of_metric(metric), metric, runs.metrics.get(metric, MetricInfo()))
     with doing(f"comparing {len(board.candidates)} systems"):
         rows = _rows(board, by)
     concurrency = {system: settings.get("rag_concurrency", "") for system, settings in runs.settings.items()}
     texts = {
-        "json": lambda: as_json({"runs": list(runs.names), **deployment_json(rows, metric, by, concurrency)}),
+        "json": lambda: json_text({"runs": list(runs.names), **deployment_json(rows, metric, by, concurrency)}),
         "csv": lambda: deployment_csv(rows, by),
     }
-    lines = outputs(arguments, texts, runs.names)
+    lines = write_formats(arguments, texts, runs.names)
     if lines is not None:
         yield from lines
         return
     yield f"run {', '.join(runs.names)}"
     yield ""
-    yield from table_text(deployment_tables(rows, metric, by, concurrency))
+    yield from table_lines(deployment_tables(rows, metric, by, concurrency))
 
 
 def _rows(board: Board, by: str) -> dict[str, list[SystemCosts]]:
-    """Return value of the facet -> the systems; with a facet, also their macro average over its values."""
+    """Return facet value -> rows of the systems, and their macro averages; without a facet, "" -> all rows."""
     from pytest_rageval.analysis.systems.costs import macro_of, system_costs
     from pytest_rageval.analysis.systems.grid import axes_of
     from pytest_rageval.report.terminal.deployment_tables import MACRO
@@ -73,12 +80,13 @@ def _rows(board: Board, by: str) -> dict[str, list[SystemCosts]]:
         return {"": system_costs(board)}
     values = [where[by] for where in axes_of(board, [by])]
 
-    def at(value: str) -> list[SystemCosts]:
+    def rows_with(value: str) -> list[SystemCosts]:
         return system_costs(board, lambda outcome: outcome.facets.get(by) == value)
 
-    rows = {value: at(value) for value in values}
-    of_system = {
-        each.name: [row for group in rows.values() for row in group if row.system == each] for each in board.candidates
+    rows = {value: rows_with(value) for value in values}
+    by_system = {
+        system.name: [row for group in rows.values() for row in group if row.system == system]
+        for system in board.candidates
     }
-    complete = [macro_of(mine) for mine in of_system.values() if len(mine) == len(values)]
-    return {**rows, MACRO: complete}
+    averages = [macro_of(its_rows) for its_rows in by_system.values() if len(its_rows) == len(values)]
+    return {**rows, MACRO: averages}

@@ -1,4 +1,4 @@
-"""``rageval analyze errors``: what kinds of right and wrong answers a run has, and why."""
+"""``rageval analyze errors``: count the types of right and wrong answers, with reasons."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def add_to(commands: Commands) -> None:
         help="micro: over answers (default); task_macro: mean over tasks; level_macro: mean over the tasks of a level, "
         "then over the cells of domain and level",
     )
-    parser.add_argument("--compat", choices=("reval",), help="take the types by R-Eval's published rule instead")
+    parser.add_argument("--compat", choices=("reval",), help="decide the types by R-Eval's published rule instead")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run_command=_run, pages=True)
 
@@ -58,7 +58,7 @@ def analyze_errors(run: str | None, by: str | None, average: Average, *, compat:
         run: the run's name, or the path of its results.json; None is the newest.
         by: the facet whose values are separate rows; None for none.
         average: how types are averaged.
-        compat: take the types by R-Eval's published rule.
+        compat: decide the types by R-Eval's published rule.
         as_json: yield one JSON document instead of tables as wide as the terminal.
 
     Raises:

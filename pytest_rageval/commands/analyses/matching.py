@@ -27,9 +27,9 @@ FORMATS = {
 
 
 def add_to(commands: Commands) -> None:
-    """Add ``analyze matching``."""
+    """Add the analysis ``matching``."""
     from pytest_rageval.analysis.systems.ranks import TIES
-    from pytest_rageval.commands.analyses.runs import add_formats
+    from pytest_rageval.commands.analyses.load_and_write import add_formats
 
     parser = commands.add_parser(
         "matching", help="which system suits which task", description=DESCRIPTION, allow_abbrev=False
@@ -46,7 +46,7 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.analyses.runs import as_json, outputs, table_text
+    from pytest_rageval.commands.analyses.load_and_write import json_text, table_lines, write_formats
     from pytest_rageval.report.export.latex import tables_latex
     from pytest_rageval.report.files.matching_json import matching_csv, matching_json
     from pytest_rageval.report.terminal.matching_tables import axes_table, grid_table, matching_tables
@@ -59,45 +59,45 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
         return tables_latex(tables)
 
     texts = {
-        "json": lambda: as_json({"runs": list(names), **matching_json(matching, common=common)}),
+        "json": lambda: json_text({"runs": list(names), **matching_json(matching, common=common)}),
         "csv": lambda: matching_csv(matching),
         "latex": latex,
     }
-    lines = outputs(arguments, texts, names)
+    lines = write_formats(arguments, texts, names)
     if lines is not None:
         yield from lines
         return
     cases = len(matching.board.facets)
     yield f"run {', '.join(names)}: {len(matching.board.candidates)} systems, {cases} cases, {matching.board.metric}"
     yield ""
-    yield from table_text(matching_tables(matching, common=common))
+    yield from table_lines(matching_tables(matching, common=common))
 
 
 def _matching(arguments: argparse.Namespace) -> tuple[Matching, tuple[str, ...]]:
-    """Return the comparison and the names of the runs."""
+    """Load the runs and compare their systems; return the comparison and the names of the runs."""
     from pytest_rageval.activity import doing
     from pytest_rageval.analysis.metric_info import MetricInfo
     from pytest_rageval.analysis.systems.board import board_of
     from pytest_rageval.analysis.systems.matching import matching_of
-    from pytest_rageval.commands.analyses.runs import chosen_metric, facet_known, joined
+    from pytest_rageval.commands.analyses.load_and_write import check_facet, load_joined_runs, select_metric
     from pytest_rageval.errors import SettingError, UnknownNameError
     from pytest_rageval.report.sections.systems import AXES
 
-    runs = joined(arguments.runs)
-    metric = chosen_metric(runs, arguments.metric)
+    runs = load_joined_runs(arguments.runs)
+    metric = select_metric(runs, arguments.metric)
     board = board_of(runs.of_metric(metric), metric, runs.metrics.get(metric, MetricInfo()))
     names = [each.name for each in board.candidates]
     if len(names) < 2:
         only = names[0] if names else "none"
         raise SettingError(f"the run has one system ({only}) with {metric}; run several, or name several runs")
     for option, facet in (("--rows", arguments.rows), ("--cols", arguments.cols)):
-        facet_known(runs, facet, option, of_systems=True)
+        check_facet(runs, facet, option, of_systems=True)
     axes = (
         list(AXES) if arguments.axes is None else [name.strip() for name in arguments.axes.split(",") if name.strip()]
     )
     if arguments.axes is not None:
         for facet in axes:
-            facet_known(runs, facet, "--axes")
+            check_facet(runs, facet, "--axes")
     if arguments.normalize is not None and arguments.normalize not in names:
         raise UnknownNameError("system", arguments.normalize, names, "--normalize")
     with doing(f"comparing {len(names)} systems"):

@@ -27,13 +27,17 @@ FORMATS = {
 
 COLUMNS = ("id", "A", "B", "preferred", "straight", "turned", "reason", "problem")
 
-PASSED_ON = {"judge_model": "--rag-judge-model", "budget_usd": "--rag-budget-usd", "record_mode": "--rag-record-mode"}
-"""Argument -> the option of pytest that it stands for."""
+PYTEST_OPTIONS = {
+    "judge_model": "--rag-judge-model",
+    "budget_usd": "--rag-budget-usd",
+    "record_mode": "--rag-record-mode",
+}
+"""Argument of this command -> the option of pytest that gets its value."""
 
 
 def add_to(commands: Commands) -> None:
     """Add the analysis ``preferences``."""
-    from pytest_rageval.commands.analyses.runs import add_formats
+    from pytest_rageval.commands.analyses.load_and_write import add_formats
 
     parser = commands.add_parser(
         "preferences", help="a judge compares the answers of systems", description=DESCRIPTION, allow_abbrev=False
@@ -47,7 +51,7 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.analyses.runs import as_json, loaded, outputs, table_text
+    from pytest_rageval.commands.analyses.load_and_write import json_text, load_runs, table_lines, write_formats
     from pytest_rageval.engine.pair_judging import NOT_ASKED
     from pytest_rageval.hooks.pair_judging import judge_pairs
     from pytest_rageval.model.codec import encode_calls
@@ -55,49 +59,51 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.report.run.preferences import pairs_of_answers, preferences_of
     from pytest_rageval.report.terminal.leaderboard_tables import preference_tables, preferences_json
 
-    parts = loaded(arguments.runs)
+    parts = load_runs(arguments.runs)
     runs = join_runs(parts)
     instances = {case: plain for part in reversed(parts) for case, plain in part.results["instances"].items()}
     pairs, left_out = pairs_of_answers(runs.outcomes, instances)
-    asked = judge_pairs(arguments.judge, pairs, _options(arguments))
-    result = preferences_of(asked.judge, asked.models, asked.pairs, left_out, runs.alpha)
-    plain = {"runs": list(runs.names), **preferences_json(result), "usage": encode_calls(asked.calls)}
-    texts = {"json": lambda: as_json(plain), "csv": lambda: _csv(asked.pairs)}
-    lines = outputs(arguments, texts, runs.names)
+    judged = judge_pairs(arguments.judge, pairs, _options(arguments))
+    result = preferences_of(judged.judge, judged.models, judged.pairs, left_out, runs.alpha)
+    plain = {"runs": list(runs.names), **preferences_json(result), "usage": encode_calls(judged.calls)}
+    texts = {"json": lambda: json_text(plain), "csv": lambda: _csv(judged.pairs)}
+    lines = write_formats(arguments, texts, runs.names)
     if lines is not None:
         yield from lines
         return
-    yield f"run {', '.join(runs.names)}: {len(result.leaderboard.places)} systems, {len(asked.pairs)} pairs of answers"
+    yield f"run {', '.join(runs.names)}: {len(result.leaderboard.places)} systems, {len(judged.pairs)} pairs of answers"
     yield ""
-    yield from table_text(preference_tables(result))
+    yield from table_lines(preference_tables(result))
     yield ""
-    yield _calls(asked.calls)
-    yield from (f"warning: {note}" for note in asked.notes)
-    unasked = [each.problem for each in asked.pairs if each.problem and each.problem.startswith(NOT_ASKED)]
-    if unasked:
-        why = unasked[0].partition(": ")[2].splitlines()[0]
-        yield f"warning: {len(unasked)} pairs were not asked ({why}); the next command asks only the rest"
+    yield _calls_text(judged.calls)
+    yield from (f"warning: {note}" for note in judged.notes)
+    problems = [each.problem for each in judged.pairs if each.problem and each.problem.startswith(NOT_ASKED)]
+    if problems:
+        why = problems[0].partition(": ")[2].splitlines()[0]
+        yield f"warning: {len(problems)} pairs were not asked ({why}); run the command again to ask only these"
 
 
 def _options(arguments: argparse.Namespace) -> list[str]:
-    given = ((option, getattr(arguments, name)) for name, option in PASSED_ON.items())
-    return [f"{option}={value}" for option, value in given if value is not None]
+    """Return the options of pytest that stand for the arguments."""
+    values = ((option, getattr(arguments, name)) for name, option in PYTEST_OPTIONS.items())
+    return [f"{option}={value}" for option, value in values if value is not None]
 
 
-def _calls(calls: Calls) -> str:
+def _calls_text(calls: Calls) -> str:
     from pytest_rageval.report.text.lines import counted, dollars
 
     cost = "unknown" if calls.spent_usd is None else dollars(calls.spent_usd)
     return f"{counted(calls.calls, 'call')} ({calls.replayed} replayed), cost {cost}"
 
 
-def _csv(judged: Sequence[JudgedPair]) -> str:
+def _csv(pairs: Sequence[JudgedPair]) -> str:
     from pytest_rageval.datasets.sheets import sheet_text
 
-    return sheet_text(COLUMNS, (_row(each) for each in judged))
+    return sheet_text(COLUMNS, (_row(each) for each in pairs))
 
 
 def _row(judged: JudgedPair) -> list[str]:
+    """Return the cells of a pair, in the order of `COLUMNS`."""
     one, other = judged.pair.systems
     value = judged.value
     preferred = "" if value is None else "tie" if value == 0.5 else one if value > 0.5 else other

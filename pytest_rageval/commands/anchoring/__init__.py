@@ -1,1 +1,1 @@
-"""Chunk ids to quotes of the corpus: the work of ``rageval anchor``."""
+"""``rageval anchor``: replace chunk ids by quotes of the corpus."""

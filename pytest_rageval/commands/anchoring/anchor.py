@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_rageval.commands.anchoring.quotes import Anchored, LabelledCorpus, anchored
+from pytest_rageval.commands.anchoring.quotes import AnchoredRecord, LabelledCorpus, anchor_record
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.datasets.source import read_records, shown_path
@@ -21,8 +21,11 @@ from pytest_rageval.report.text.lines import counted
 
 __all__ = ["anchor", "check_labels"]
 
-LEAST_SHARE = 0.5
-"""Smallest share of quotes that match and contain the gold answer; below, another chunking was labelled."""
+MIN_SHARE = 0.5
+"""Minimum share of quotes that are found and contain the gold answer.
+
+A smaller share means that the labels were probably made with another chunking.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class _Row:
 
     where: str
     instance: Instance
-    result: Anchored
+    result: AnchoredRecord
 
 
 def anchor(
@@ -59,22 +62,22 @@ def anchor(
         RagEvalError: a file cannot be read or written, ids name other text than in the baseline, or few quotes contain
             the gold answer; nothing is written.
     """
-    path = _path_of(cases)
+    path = _dataset_path(cases)
     target = out or path.with_name(f"{path.stem}.anchored.jsonl")
     if target.exists() and not force:
         raise SettingError(f"{shown_path(target)} already exists; name another file with --out, or add --force")
     records = [(Fields(f"{shown_path(path)}:{line}", values), values) for line, values in read_records(path)]
     instances = [read_instance(record, path.stem) for record, _ in records]
-    read = project_corpus(corpus, chunking)
+    project = project_corpus(corpus, chunking)
     if not force:
-        _refuse_other_text(instances, read, baseline)
-    labelled = LabelledCorpus(read.passages, read.documents)
+        _refuse_other_text(instances, project, baseline)
+    labelled = LabelledCorpus(project.passages, project.documents)
     rows = [
-        _Row(record.where, instance, anchored(values, instance, labelled))
+        _Row(record.where, instance, anchor_record(values, instance, labelled))
         for (record, values), instance in zip(records, instances, strict=True)
     ]
-    summary = _share_text(rows, read, force=force)
-    _write(target, rows)
+    summary = _quotes_text(rows, project, force=force)
+    _write_records(target, rows)
     changed = sum(bool(row.result.quotes) for row in rows)
     yield f"{changed} of {counted(len(rows), 'case')} -> {shown_path(target)}: {summary}"
     yield from _remarks(rows)
@@ -95,55 +98,62 @@ def check_labels(
     Raises:
         RagEvalError: a file cannot be read, or the baseline has no digests.
     """
-    path = _path_of(cases)
+    path = _dataset_path(cases)
     records = [Fields(f"{shown_path(path)}:{line}", values) for line, values in read_records(path)]
     instances = [read_instance(record, path.stem) for record in records]
-    read = project_corpus(corpus, chunking)
-    then = _digests(baseline or read.baseline)
-    labels, changed = _labels(instances), _changed_labels(instances, read, then)
-    current_ids = {passage.id for passage in read.passages}
+    project = project_corpus(corpus, chunking)
+    old_digests = _digests(baseline or project.baseline)
+    labels, changed = _labels(instances), _changed_labels(instances, project, old_digests)
+    current_ids = {passage.id for passage in project.passages}
     for where, name in changed:
         what = "names other text than in the baseline" if name in current_ids else "is no longer in the corpus"
         yield f"{where}: {short_repr(name)} {what}"
-    unknown = sum(name not in then for _, name in labels)
+    unknown = sum(name not in old_digests for _, name in labels)
     without_digest = f"; the baseline has no digest of {unknown}" if unknown else ""
-    yield f"{len(changed)} of {counted(len(labels), 'id')} changed under {short_repr(read.chunking)}{without_digest}"
+    yield f"{len(changed)} of {counted(len(labels), 'id')} changed under {short_repr(project.chunking)}{without_digest}"
     return int(bool(changed))
 
 
-def _path_of(cases: str) -> Path:
+def _dataset_path(cases: str) -> Path:
     return Path(cases.removeprefix("jsonl:"))
 
 
 def _labels(instances: Iterable[Instance]) -> list[tuple[str, str]]:
-    """Return the place of each relevant id, and the id."""
+    """Return (file:line, id) of each chunk id with a grade above 0."""
     return [(each.origin, name) for each in instances for name, grade in each.qrels.items() if grade > 0]
 
 
 def _changed_labels(
-    instances: Iterable[Instance], read: ProjectCorpus, then: Mapping[str, str]
+    instances: Iterable[Instance], project: ProjectCorpus, old_digests: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """Return the labels whose id names other text than in the baseline, or no text."""
-    now = {passage.id: text_digest(passage.text) for passage in read.passages}
-    return [(where, name) for where, name in _labels(instances) if name in then and now.get(name) != then[name]]
+    """Return the labels whose id is in the baseline, but whose text in the corpus is different or missing."""
+    digests = {passage.id: text_digest(passage.text) for passage in project.passages}
+    return [
+        (where, name)
+        for where, name in _labels(instances)
+        if name in old_digests and digests.get(name) != old_digests[name]
+    ]
 
 
-def _refuse_other_text(instances: Sequence[Instance], read: ProjectCorpus, baseline: Path | None) -> None:
-    """Raise an error if ids name other text than in the baseline; the ini's may be missing or have no digests."""
-    path = baseline or read.baseline
+def _refuse_other_text(instances: Sequence[Instance], project: ProjectCorpus, baseline: Path | None) -> None:
+    """Raise `SettingError` if ids name other text than in the baseline.
+
+    Without ``baseline``, the ini's baseline is compared, if it exists and has digests.
+    """
+    path = baseline or project.baseline
     if path is None or (baseline is None and not path.exists()):
         return
-    then = (read_baseline(path).passages or {}) if baseline is None else _digests(path)
+    old_digests = (read_baseline(path).passages or {}) if baseline is None else _digests(path)
     labelled = [each for each in instances if not each.evidence]
-    changed = _changed_labels(labelled, read, then)
+    changed = _changed_labels(labelled, project, old_digests)
     if changed:
-        n_with_digest = sum(name in then for _, name in _labels(labelled))
+        n_with_digest = sum(name in old_digests for _, name in _labels(labelled))
         what = (
             f"{len(changed)} of {counted(n_with_digest, 'id')} name other text than in the baseline {shown_path(path)}"
         )
         how = "give that one with --chunking, list the ids with --check, or write the quotes with --force"
         why = "so another chunking was labelled, or the documents have changed"
-        raise SettingError(f"under {short_repr(read.chunking)}, {what}, {why}; {how}")
+        raise SettingError(f"under {short_repr(project.chunking)}, {what}, {why}; {how}")
 
 
 def _digests(path: Path | None) -> dict[str, str]:
@@ -156,35 +166,37 @@ def _digests(path: Path | None) -> dict[str, str]:
     return dict(passages)
 
 
-def _share_text(rows: Sequence[_Row], read: ProjectCorpus, *, force: bool) -> str:
+def _quotes_text(rows: Sequence[_Row], project: ProjectCorpus, *, force: bool) -> str:
     """Return the number of quotes, and how many contain the gold answer.
 
-    Raise `SettingError` if fewer than half were found or contain the gold answer; a missing quote contains nothing.
+    Raise `SettingError` if fewer than half were found or contain the gold answer; a missing quote counts as one without
+    the gold answer.
     """
     with_gold = [row for row in rows if row.instance.gold]
-    of = sum(len(row.result.quotes) for row in with_gold)
-    with_answer = sum(row.result.n_with_answer(row.instance) for row in with_gold)
-    missing = sum(len(row.result.faults) for row in with_gold)
-    quotes = sum(len(row.result.quotes) for row in rows)
-    expected = quotes + sum(len(row.result.faults) for row in rows)
-    few = ""
-    if with_answer < LEAST_SHARE * (of + missing):
-        few = f"{_part(with_answer, of + missing)} of the quotes have the gold answer"
-        few += f", and {missing} were not found" if missing else ""
-    elif quotes < LEAST_SHARE * expected:
-        few = f"{_part(quotes, expected)} of the quotes were found"
-    if few and not force:
-        why = f"so {short_repr(read.chunking)} is probably not the chunking that was labelled"
+    n_gold_quotes = sum(len(row.result.quotes) for row in with_gold)
+    n_with_answer = sum(row.result.n_with_answer(row.instance) for row in with_gold)
+    n_missing = sum(len(row.result.faults) for row in with_gold)
+    n_quotes = sum(len(row.result.quotes) for row in rows)
+    n_expected = n_quotes + sum(len(row.result.faults) for row in rows)
+    problem = ""
+    if n_with_answer < MIN_SHARE * (n_gold_quotes + n_missing):
+        problem = f"{_share_text(n_with_answer, n_gold_quotes + n_missing)} of the quotes have the gold answer"
+        problem += f", and {n_missing} were not found" if n_missing else ""
+    elif n_quotes < MIN_SHARE * n_expected:
+        problem = f"{_share_text(n_quotes, n_expected)} of the quotes were found"
+    if problem and not force:
+        why = f"so {short_repr(project.chunking)} is probably not the chunking that was labelled"
         how = "give that one with --chunking, or write the quotes with --force"
-        raise SettingError(f"only {few}, {why}; {how}")
-    return counted(quotes, "quote") + (f", {_part(with_answer, of)} with the gold answer" if of else "")
+        raise SettingError(f"only {problem}, {why}; {how}")
+    share = f", {_share_text(n_with_answer, n_gold_quotes)} with the gold answer" if n_gold_quotes else ""
+    return counted(n_quotes, "quote") + share
 
 
-def _part(n: int, of: int) -> str:
-    return f"{n} of {of} ({n / of:.1%})"
+def _share_text(n: int, total: int) -> str:
+    return f"{n} of {total} ({n / total:.1%})"
 
 
-def _write(path: Path, rows: Sequence[_Row]) -> None:
+def _write_records(path: Path, rows: Sequence[_Row]) -> None:
     try:
         with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
             stream.writelines(json.dumps(row.result.record, ensure_ascii=False) + "\n" for row in rows)
@@ -193,12 +205,12 @@ def _write(path: Path, rows: Sequence[_Row]) -> None:
 
 
 def _remarks(rows: Sequence[_Row]) -> Iterator[str]:
-    """Yield the labels that were left out, ambiguous or not found."""
+    """Yield lines about labels that were left out, are ambiguous, or were not found."""
     irrelevant = sum(row.result.n_irrelevant for row in rows)
     ambiguous = sum(row.result.n_ambiguous for row in rows)
     if irrelevant:
         yield f"left out: {irrelevant} qrels of grade 0"
     if ambiguous:
-        yield f"in several documents, the first was taken: {counted(ambiguous, 'positive passage')}"
+        yield f"in several documents, the first is used: {counted(ambiguous, 'positive passage')}"
     for row in rows:
         yield from (f"left: {row.where}: {fault}" for fault in row.result.faults)

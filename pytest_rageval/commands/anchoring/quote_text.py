@@ -17,11 +17,11 @@ _VERDICTS = frozenset({"yes", "no", "true", "false", "是", "否"})
 
 
 def quote_of(text: str, gold: Gold, document: str) -> str:
-    """Return the sentences of a labelled text from the first to the last that contains the gold answer.
+    """Return the part of a labelled text from its first to its last sentence with a part of the gold answer.
 
     A whole chunk is a poor quote: under another chunking, the passage with the answer may contain less than half of it.
-    But the whole text is the quote if no sentence contains the answer, if several sentences contain a slot, or if the
-    document contains the sentences more than once.
+    But the whole text is the quote if no sentence contains the answer, if several sentences contain the same slot, or
+    if the document contains the sentences more than once.
 
     Args:
         text: the labelled text.
@@ -44,6 +44,7 @@ def quote_of(text: str, gold: Gold, document: str) -> str:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each sentence, in characters."""
     at = 0
     for sentence in sentences(text):
         begin = text.index(sentence, at)

@@ -13,17 +13,17 @@ from pytest_rageval.errors import short_repr
 from pytest_rageval.metrics.shared.matching import fold, slot_hits
 from pytest_rageval.model.case import Instance, Passage
 
-__all__ = ["Anchored", "LabelledCorpus", "anchored"]
+__all__ = ["AnchoredRecord", "LabelledCorpus", "anchor_record"]
 
 
 @dataclass(frozen=True, slots=True)
-class Anchored:
-    """A record with quotes instead of labels, or unchanged.
+class AnchoredRecord:
+    """A record whose labels were replaced by quotes, or that stays unchanged.
 
     Attributes:
         record: the record to write.
         quotes: the quotes of its new ``evidence``; () for an unchanged record.
-        faults: the reasons why it is unchanged, one sentence per label that is missing in the corpus.
+        faults: why it is unchanged: one sentence for each label that is missing in the corpus.
         n_irrelevant: number of qrels left out because their grade is 0.
         n_ambiguous: number of positive passages that occur in several documents; the first document is used.
     """
@@ -56,15 +56,15 @@ class LabelledCorpus:
         self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
 
     def chunk(self, name: str) -> tuple[str, str] | None:
-        """Return the document and the text of a passage; None for an unknown id."""
+        """Return the document's id and the text of the passage with this id; None for an unknown id."""
         return self._passages.get(name)
 
     def quote(self, page: str, text: str, instance: Instance) -> tuple[str, str]:
-        """Return the page and the quote of a labelled text on it."""
+        """Return the document's id, ``page``, and the quote of a labelled text in this document."""
         return page, quote_of(text, instance.gold, self._documents[page])
 
-    def holders(self, text: str) -> list[str]:
-        """Return the unique ids of the documents that contain a folded text."""
+    def documents_with(self, text: str) -> list[str]:
+        """Return the ids of the documents that contain a text, each once; both are compared in folded form."""
         pattern, at = fold(text), 0
         names: dict[str, None] = {}
         while pattern and (at := self._text.find(pattern, at)) >= 0:
@@ -74,23 +74,28 @@ class LabelledCorpus:
         return list(names)
 
     def _document_of(self, name: str) -> str:
-        """Return the document of a passage: its own id, or with chunking the part before the last ``#``."""
+        """Return the id of a passage's document: the same id, or for a chunk the part before the last ``#``."""
         return name if name in self._documents else name.rpartition("#")[0]
 
 
-def anchored(record: JsonObject, instance: Instance, corpus: LabelledCorpus) -> Anchored:
-    """Return a record with ``evidence`` made of its qrels, or else of its positive passages.
+def anchor_record(record: JsonObject, instance: Instance, corpus: LabelledCorpus) -> AnchoredRecord:
+    """Replace the qrels of a record, or if none is relevant its positive passages, by ``evidence``.
 
-    `quote_of` chooses the quote of a chunk or passage. Positive passages count only without relevant qrels. A record
-    stays unchanged if it has no labels, has evidence, or has a label that is missing in the corpus.
+    `quote_of` chooses the quote of a chunk or passage. A record stays unchanged if it has no labels, has evidence, or
+    has a label that is missing in the corpus.
     """
     if "evidence" in record:
-        return Anchored(record)
+        return AnchoredRecord(record)
     relevant = {name: grade for name, grade in instance.qrels.items() if grade > 0}
-    return _by_qrels(record, instance, relevant, corpus) if relevant else _by_positives(record, instance, corpus)
+    if relevant:
+        return _anchor_qrels(record, instance, relevant, corpus)
+    return _anchor_positives(record, instance, corpus)
 
 
-def _by_qrels(record: JsonObject, instance: Instance, relevant: Mapping[str, int], corpus: LabelledCorpus) -> Anchored:
+def _anchor_qrels(
+    record: JsonObject, instance: Instance, relevant: Mapping[str, int], corpus: LabelledCorpus
+) -> AnchoredRecord:
+    """Replace relevant qrels, chunk id -> grade, by quotes of these chunks."""
     grades: dict[tuple[str, str], int] = {}
     faults = []
     for name, grade in relevant.items():
@@ -101,30 +106,36 @@ def _by_qrels(record: JsonObject, instance: Instance, relevant: Mapping[str, int
         unit = corpus.quote(*chunk, instance)
         grades[unit] = max(grade, grades.get(unit, 0))
     if faults:
-        return Anchored(record, faults=tuple(faults))
-    return replace(_with(record, grades, "qrels"), n_irrelevant=len(instance.qrels) - len(relevant))
+        return AnchoredRecord(record, faults=tuple(faults))
+    return replace(_with_evidence(record, grades, "qrels"), n_irrelevant=len(instance.qrels) - len(relevant))
 
 
-def _by_positives(record: JsonObject, instance: Instance, corpus: LabelledCorpus) -> Anchored:
+def _anchor_positives(record: JsonObject, instance: Instance, corpus: LabelledCorpus) -> AnchoredRecord:
+    """Replace positive passages by quotes of the documents that contain their texts."""
     positives = [passage for passage in instance.passages or () if passage.role == "positive"]
-    holders = [corpus.holders(passage.text) for passage in positives]
-    pairs = list(zip(positives, holders, strict=True))
+    documents = [corpus.documents_with(passage.text) for passage in positives]
+    pairs = list(zip(positives, documents, strict=True))
     faults = tuple(f"passages: no document contains the text of {short_repr(p.id)}" for p, names in pairs if not names)
     if faults or not pairs:
-        return Anchored(record, faults=faults)
-    grades = {corpus.quote(_document(passage, names, corpus), passage.text, instance): 1 for passage, names in pairs}
-    ambiguous = sum(len(names) > 1 for names in holders)
-    return replace(_with(record, grades, "passages"), n_irrelevant=len(instance.qrels), n_ambiguous=ambiguous)
+        return AnchoredRecord(record, faults=faults)
+    grades = {
+        corpus.quote(_choose_document(passage, names, corpus), passage.text, instance): 1 for passage, names in pairs
+    }
+    ambiguous = sum(len(names) > 1 for names in documents)
+    return replace(_with_evidence(record, grades, "passages"), n_irrelevant=len(instance.qrels), n_ambiguous=ambiguous)
 
 
-def _document(passage: Passage, names: list[str], corpus: LabelledCorpus) -> str:
-    """Return the document of a passage: the one in its id, or else the first that contains its text."""
+def _choose_document(passage: Passage, names: list[str], corpus: LabelledCorpus) -> str:
+    """Return one of the documents ``names`` that contain a passage: the one in its id, or else the first."""
     chunk = corpus.chunk(passage.id)
     return chunk[0] if chunk is not None and chunk[0] in names else names[0]
 
 
-def _with(record: JsonObject, grades: Mapping[tuple[str, str], int], labels: str) -> Anchored:
-    """Return a record with evidence after the labels that it replaces, and without qrels."""
+def _with_evidence(record: JsonObject, grades: Mapping[tuple[str, str], int], labels: str) -> AnchoredRecord:
+    """Return a record without qrels, with ``evidence`` after the field ``labels`` that it replaces.
+
+    ``grades`` maps (document, quote) to the grade.
+    """
     units = [
         {"page": page, "quote": quote} | ({"grade": grade} if grade != 1 else {})
         for (page, quote), grade in grades.items()
@@ -135,4 +146,4 @@ def _with(record: JsonObject, grades: Mapping[tuple[str, str], int], labels: str
             changed[name] = value
         if name == labels:
             changed["evidence"] = units
-    return Anchored(changed, tuple(quote for _, quote in grades))
+    return AnchoredRecord(changed, tuple(quote for _, quote in grades))

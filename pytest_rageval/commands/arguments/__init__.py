@@ -1,1 +1,4 @@
-"""The arguments of commands whose own modules take time to import: one module each, which imports them on use."""
+"""The arguments of commands that import slowly: one module each.
+
+A module here imports the module of its command only when the command runs, so ``--help`` stays fast.
+"""

@@ -35,18 +35,18 @@ MODES = {
     "split": (TRAINING,),
     "seed": (SAMPLE, TRAINING),
 }
-"""Option -> the modes that use it; a mode has the name of the option that selects it."""
+"""Argument -> the modes that use it. A mode is named by the option that selects it; "" is the default mode."""
 
 
 def _signed_scale(argv: Sequence[str]) -> list[str]:
-    """Return arguments with ``--scale -2..2`` as one argument, because argparse takes -2..2 for an option."""
-    joined: list[str] = []
+    """Return arguments with ``--scale -2..2`` joined to ``--scale=-2..2``: argparse takes -2..2 for an option."""
+    arguments: list[str] = []
     for argument in argv:
-        if joined and joined[-1] == "--scale" and argument[:1] == "-" and argument[1:2].isdecimal():
-            joined[-1] = f"--scale={argument}"
+        if arguments and arguments[-1] == "--scale" and argument[:1] == "-" and argument[1:2].isdecimal():
+            arguments[-1] = f"--scale={argument}"
         else:
-            joined.append(argument)
-    return joined
+            arguments.append(argument)
+    return arguments
 
 
 def add_to(parser: CommandParser) -> None:
@@ -55,11 +55,13 @@ def add_to(parser: CommandParser) -> None:
     parser.rewrite = _signed_scale
     parser.add_argument("labels", nargs="?", type=Path, metavar="LABELS", help="a file of labels, JSON Lines or CSV")
     parser.add_argument("run", nargs="*", metavar="RESULTS", help=f"{RUN}; several only for pairs")
-    parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="a metric to look at, repeatable")
+    parser.add_argument(
+        "--metric", action="append", default=[], metavar="NAME", help="a metric to compare; may be repeated"
+    )
     parser.add_argument("--by", metavar="FACET", help="also report per facet value")
     parser.add_argument("--value", action="append", default=[], metavar="LABEL=X", help="the value of a label, in 0..1")
     parser.add_argument("--scale", metavar="LOW..HIGH", help="labels are in this range, such as 0..2 or -2..2")
-    parser.add_argument("--threshold", type=float, metavar="X", help="values of X and more count as 1")
+    parser.add_argument("--threshold", type=float, metavar="X", help="values of X and more count as 1, others as 0")
     parser.add_argument("--json", action="store_true", help="print JSON")
     sheet = parser.add_argument_group("a sheet for people: rageval agreement --sample N --out FILE [RESULTS]")
     sheet.add_argument("--sample", type=int, metavar="N", help="write N answers, stratified by topic x task")
@@ -75,7 +77,7 @@ def add_to(parser: CommandParser) -> None:
 
 def _run(arguments: Arguments) -> Iterator[str]:
     from pytest_rageval.commands.agreement import agreement, parse_worth
-    from pytest_rageval.commands.labelling import training
+    from pytest_rageval.commands.labelling import write_training
 
     mode = _mode(arguments)
     worth = parse_worth(arguments.value, arguments.scale)
@@ -86,7 +88,7 @@ def _run(arguments: Arguments) -> Iterator[str]:
         raise SettingError("name the file of labels: rageval agreement LABELS [RESULTS]")
     runs: list[str] = arguments.run
     if mode == COMPARE and _holds_pairs(arguments):
-        from pytest_rageval.commands.analyses.pairs import agreement_of_pairs
+        from pytest_rageval.commands.pair_agreement import agreement_of_pairs
 
         by, as_json = arguments.by or "", arguments.json
         return agreement_of_pairs(arguments.labels, runs, worth, metrics=arguments.metric, by=by, as_json=as_json)
@@ -95,7 +97,7 @@ def _run(arguments: Arguments) -> Iterator[str]:
     run = runs[0] if runs else None
     if mode == TRAINING:
         split = "5:1:4" if arguments.split is None else arguments.split
-        return training(arguments.labels, run, arguments.training, split, seed, arguments.metric, worth)
+        return write_training(arguments.labels, run, arguments.training, split, seed, arguments.metric, worth)
     return agreement(
         arguments.labels,
         run,
@@ -130,9 +132,9 @@ def _mode(arguments: Arguments) -> str:
 
 
 def _sheet(arguments: Arguments, seed: int, worth: Worth) -> Iterator[str]:
-    from pytest_rageval.commands.labelling import sheet
+    from pytest_rageval.commands.labelling import write_sheet
 
     if arguments.run or len(arguments.metric) > 1:
         raise SettingError("--sample takes one run, at most one --metric and no file of labels")
     run = None if arguments.labels is None else str(arguments.labels)
-    return sheet(run, arguments.out, arguments.sample, seed, "".join(arguments.metric), worth)
+    return write_sheet(run, arguments.out, arguments.sample, seed, "".join(arguments.metric), worth)

@@ -23,7 +23,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shards", nargs="+", metavar="RUN", help=f"{RUN}, or a folder with a results.json")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the joined results.json to FILE")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the report as Markdown to FILE")
-    parser.set_defaults(run_command=_run, refused=USAGE_ERROR)
+    parser.set_defaults(run_command=_run, error_status=USAGE_ERROR)
 
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:

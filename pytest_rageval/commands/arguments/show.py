@@ -19,9 +19,11 @@ def add_to(parser: CommandParser) -> None:
     """Add the arguments of ``show``."""
     parser.description = DESCRIPTION
     parser.add_argument("run", nargs="?", metavar="RUN", help=RUN)
-    parser.add_argument("--case", metavar="ID", help="print one case: was and now, scores, passages, cause, steps")
+    parser.add_argument(
+        "--case", metavar="ID", help="print one case: old and new answer, scores, passages, cause, steps"
+    )
     parser.add_argument("--full", action="store_true", help="also print counts, matrices, correlations and all gates")
-    parser.elsewhere = {f"--{name}": f"rageval export RUN --as {name} writes this format" for name in FORMATS}
+    parser.option_hints = {f"--{name}": f"rageval export RUN --as {name} writes this format" for name in FORMATS}
     parser.set_defaults(run_command=_run, pages=True)
 
 

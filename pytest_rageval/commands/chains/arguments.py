@@ -6,44 +6,51 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["add_to"]
+from pytest_rageval.commands.command_parser import USAGE_ERROR
 
-USAGE_ERROR = 4  # pytest's
+__all__ = ["add_to"]
 
 DESCRIPTION = "Check a chain of actions, or run it for one question, with the ini, models and recordings of pytest."
 
 CHECK = """\
-Read a chain and its settings, and list its actions with what each of them uses. Nothing is asked. Exit status: 0, or 4
-if the chain cannot run.
+Read a chain and its settings, and list its actions and their inputs. No model, retriever or tool is called. Exit
+status: 0, or 4 if the chain cannot run.
 """
 
 RUN = """\
 Run a chain for one question, and print every query, prompt, document and reply. Gold answers and gold pages are marked
-in what is printed (>>9:00<<), never in what is sent. Models, retriever, tools and recordings are those of the ini;
-fixtures are not used. Exit status: 0, 1 if the run failed, 4 if it cannot begin.
+(>>9:00<<) in what is printed, never in what is sent. The ini decides models, retriever, tools and recordings; fixtures
+are not used. Exit status: 0, 1 if the run failed, 4 if it cannot start.
 """
 
-FILE = "FILE.toml, or the name of a built-in chain, such as kilt/nq-read; @MODEL behind it names another model"
+FILE = "FILE.toml, or the name of a built-in chain, such as kilt/nq-read; append @MODEL to use another model"
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``chain`` with its subcommands."""
     parser.description = DESCRIPTION
-    words = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    check = words.add_parser("check", help="check a chain", description=CHECK)
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    check = subparsers.add_parser("check", help="check a chain", description=CHECK)
     check.add_argument("chain", metavar="FILE", help=FILE)
-    check.set_defaults(run_command=_check, refused=USAGE_ERROR)
-    run = words.add_parser("run", help="run a chain for one question", description=RUN)
+    check.set_defaults(run_command=_check, error_status=USAGE_ERROR)
+    run = subparsers.add_parser("run", help="run a chain for one question", description=RUN)
     run.add_argument("chain", metavar="FILE", help=FILE)
     case = run.add_mutually_exclusive_group(required=True)
     case.add_argument("--question", metavar="Q", help="ask this question")
     case.add_argument("--dataset", metavar="FORMAT:FILE", help="ask a case of this dataset; --id names it")
     run.add_argument("--id", metavar="ID", help="the id of the case")
     run.add_argument(
-        "--prompts-only", action="store_true", help="only fill in what needs no model, retriever or tool; run nothing"
+        "--prompts-only",
+        action="store_true",
+        help="only print prompts and inputs; call no model, retriever or tool",
     )
     run.add_argument("--until", metavar="ACTION", help="run the actions up to this one")
-    run.add_argument("--from", dest="only", metavar="ACTION", help="run only this action, on the outputs in --with")
+    run.add_argument(
+        "--from",
+        dest="only",
+        metavar="ACTION",
+        help="run only this action, with the outputs of earlier actions in --with",
+    )
     run.add_argument(
         "--with",
         dest="outputs",
@@ -51,7 +58,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.json",
         help='the outputs of earlier actions: {"NAME": "text"}; of a search {"NAME": [{"id": ..., "text": ...}]}',
     )
-    run.set_defaults(run_command=_run, refused=USAGE_ERROR)
+    run.set_defaults(run_command=_run, error_status=USAGE_ERROR)
 
 
 def _check(arguments: argparse.Namespace) -> Iterator[str]:

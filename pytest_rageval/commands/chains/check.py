@@ -1,4 +1,4 @@
-"""``rageval chain check``: list the actions of a chain that can run."""
+"""``rageval chain check``: check that a chain can run, and list its actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["check_chain"]
 
 
 def check_chain(name: str) -> Iterator[str]:
-    """Yield a line for each action: its kind, its settings and what it uses.
+    """Yield a summary of a chain and a line for each action: name, kind, inputs and settings.
 
     Raises:
         RagEvalError: the chain cannot run.
@@ -35,12 +35,13 @@ def check_chain(name: str) -> Iterator[str]:
 
 
 def _columns(action: Action) -> tuple[str, str, str, str]:
+    """Return the cells of an action's line: name, kind, inputs and settings."""
     uses = ", ".join(_uses(action))
     return action.name, action.do, f"uses {uses}" if uses else "", ascii_safe(", ".join(_settings(action)))
 
 
 def _uses(action: Action) -> dict[str, None]:
-    """Return the variables and actions that an action reads, in order."""
+    """Return the names of variables and actions that an action reads, in order, each once."""
     names: dict[str, None] = {}
     for source in sources_of(action):
         if isinstance(source, Expression):

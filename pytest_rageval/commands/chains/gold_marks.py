@@ -1,4 +1,4 @@
-"""Mark gold answers and gold pages in texts that are printed."""
+"""Mark gold answers and gold pages in printed texts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _PAINT, _PLAIN = "\x1b[1;32m", "\x1b[0m"
 
 @dataclass(frozen=True, slots=True)
 class GoldMarks:
-    """What is marked, and how.
+    """Marks the gold of one case in texts.
 
     Attributes:
-        answers: the gold slots of the case.
+        answers: the gold slots of the case, each a tuple of aliases.
         pages: the ids of its gold pages and documents.
-        colours: whether marked parts are also painted.
+        colours: whether marked parts are also green.
     """
 
     answers: Gold = ()
@@ -31,9 +31,9 @@ class GoldMarks:
     colours: bool = False
 
     def lines(self, text: str) -> Iterator[str]:
-        """Yield the lines of a text, each gold answer in it as ``>>9:00<<``; control characters are escaped.
+        """Yield the lines of a text with gold answers marked, such as ``>>9:00<<``, and control characters escaped.
 
-        Answers are found as `accuracy` finds them; one that folds to nothing is never found.
+        An answer is marked if the metric `accuracy` would find it; an alias that is empty when folded is not marked.
         """
         at, parts = 0, []
         for start, end in alias_spans(text, [alias for slot in self.answers for alias in slot]):
@@ -42,12 +42,12 @@ class GoldMarks:
         yield from "".join([*parts, _escaped(text[at:])]).split("\n")
 
     def page(self, name: str) -> str:
-        """Return the id of a document or of its page, marked if it or its page is gold."""
+        """Return the id of a page or document; marked if it, or the page of the document, is gold."""
         is_gold = name in self.pages or page_of(name) in self.pages
         return self._marked(ascii_safe(name)) if is_gold else ascii_safe(name)
 
     def answers_missing_in(self, texts: Sequence[str]) -> list[str]:
-        """Return each gold slot that no text contains, as its aliases."""
+        """Return the gold slots that no text contains, each as its aliases, such as "Paris / City of Light"."""
         return [
             ascii_safe(" / ".join(slot))
             for slot in self.answers

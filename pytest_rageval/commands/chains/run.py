@@ -1,11 +1,11 @@
-"""``rageval chain run``: run a chain for one question, and print what each action was given and gave."""
+"""``rageval chain run``: run a chain for one question, and print each input and output."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
 from pytest_rageval.commands.chains.gold_marks import GoldMarks
-from pytest_rageval.commands.chains.step_texts import block, prompt_blocks, step_lines
+from pytest_rageval.commands.chains.step_texts import prompt_blocks, step_lines, text_block
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.chain_command import ChainOrder, run_in_project
@@ -21,10 +21,10 @@ __all__ = ["run_chain"]
 
 
 def run_chain(order: ChainOrder) -> Generator[str, None, int]:
-    """Yield the lines of a run, with gold marked, and return 0, or 1 if the run failed.
+    """Run a chain, yield the lines to print, with gold marked, and return 1 if the run failed, else 0.
 
     Raises:
-        RagEvalError: the run cannot begin.
+        RagEvalError: the chain cannot start.
     """
     result = run_in_project(order)
     instance = result.case.instance
@@ -37,7 +37,7 @@ def run_chain(order: ChainOrder) -> Generator[str, None, int]:
 def _lines(result: ChainResult, marks: GoldMarks) -> Iterator[str]:
     instance = result.case.instance
     yield f"{result.chain.file_name}{f', model {ascii_safe(result.model)}' if result.model else ''}"
-    yield from block("question", instance.question, GoldMarks())
+    yield from text_block("question", instance.question, GoldMarks())
     for slot in instance.gold:
         yield f"  gold answer: {ascii_safe(' / '.join(slot))}"
     if marks.pages:
@@ -49,7 +49,7 @@ def _lines(result: ChainResult, marks: GoldMarks) -> Iterator[str]:
         if isinstance(preview.action, Generate):
             yield from prompt_blocks(preview.texts, marks)
         else:
-            yield from (line for what, text in preview.texts for line in block(what, text, marks))
+            yield from (line for what, text in preview.texts for line in text_block(what, text, marks))
     for step in result.steps:
         if step.kind != END and step.detail.get("action"):
             yield ""
@@ -57,29 +57,29 @@ def _lines(result: ChainResult, marks: GoldMarks) -> Iterator[str]:
     if result.previews:
         return
     yield ""
-    yield from _end(result, marks)
+    yield from _end_lines(result, marks)
 
 
-def _end(result: ChainResult, marks: GoldMarks) -> Iterator[str]:
-    """Yield the answer, why the run ended, and the gold that was not found."""
-    answer, found = result.answer, [passage for step in result.steps for passage in passages_of(step)]
+def _end_lines(result: ChainResult, marks: GoldMarks) -> Iterator[str]:
+    """Yield the answer, the gold that was not found, and why the run ended."""
+    answer, passages = result.answer, [passage for step in result.steps for passage in passages_of(step)]
     if answer is not None and answer.generated:
-        yield from block("answer", answer.text, marks)
+        yield from text_block("answer", answer.text, marks)
     if any(step.kind == RETRIEVE for step in result.steps):
-        texts = [text for passage in found for text in (passage.title, passage.text)]
+        texts = [text for passage in passages for text in (passage.title, passage.text)]
         texts += [str(step.detail.get("text") or "") for step in result.steps if step.kind == RETRIEVE]
         yield from (f"not in the documents: {slot}" for slot in marks.answers_missing_in(texts))
-        names = {name for passage in found for name in (passage.doc_id, passage.page_id)}
+        names = {name for passage in passages for name in (passage.doc_id, passage.page_id)}
         yield from (f"page not found: {ascii_safe(page)}" for page in marks.pages if page not in names)
     if answer is not None and answer.generated:
         yield from (f"not in the answer: {slot}" for slot in marks.answers_missing_in([answer.text]))
-        yield from _problem(result.steps)
+        yield from _reason_lines(result.steps)
     if result.error:
         yield f"error: {ascii_safe(result.error)}"
 
 
-def _problem(steps: tuple[Step, ...]) -> Iterator[str]:
-    """Yield why a run ended, unless it finished."""
+def _reason_lines(steps: tuple[Step, ...]) -> Iterator[str]:
+    """Yield why a run ended early; nothing if it finished."""
     reason, end = end_reason(steps), end_of(steps)
     if end is not None and reason != FINISHED:
         detail = str(end.detail.get("detail") or "")

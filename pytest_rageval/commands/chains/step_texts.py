@@ -1,4 +1,4 @@
-"""The lines of a chain's run: what each action was given and what it gave, with gold marked."""
+"""Print the steps of a chain's run: the input and output of each action, with gold marked."""
 
 from __future__ import annotations
 
@@ -11,62 +11,62 @@ from pytest_rageval.model.answer import Step
 from pytest_rageval.report.text.lines import number
 from pytest_rageval.trace.steps import COMPLETION, PROGRAM, RETRIEVE, TOOL
 
-__all__ = ["block", "prompt_blocks", "step_lines"]
+__all__ = ["prompt_blocks", "step_lines", "text_block"]
 
-_DOES = {COMPLETION: "generate", PROGRAM: "python"}
-"""Kind of a step -> the kind of its action, if they differ."""
+_ACTION_KINDS = {COMPLETION: "generate", PROGRAM: "python"}
+"""Kind of a step -> the kind of its action, if they have different names."""
 
-_GIVEN = {COMPLETION: "prompt", RETRIEVE: "query", TOOL: "arguments", PROGRAM: "python"}
-"""Kind of a step -> what its action was given, as the line above it says."""
+_INPUTS = {COMPLETION: "prompt", RETRIEVE: "query", TOOL: "arguments", PROGRAM: "python"}
+"""Kind of a step -> the heading of its input."""
 
-_GAVE = {COMPLETION: "reply", TOOL: "result", PROGRAM: "value", RETRIEVE: "documents"}
-"""Kind of a step -> what came of it."""
+_OUTPUTS = {COMPLETION: "reply", TOOL: "result", PROGRAM: "value", RETRIEVE: "documents"}
+"""Kind of a step -> the heading of its output."""
 
 
 def step_lines(step: Step, marks: GoldMarks) -> Iterator[str]:
-    """Yield the lines of one step of a chain."""
+    """Yield the lines of one step of a chain: the action, its input, its output, notes and errors."""
     detail = step.detail
-    about = [str(detail[key]) for key in ("retriever", "model", "name") if detail.get(key)]
-    about += ["supplied passages"] if detail.get("supplied") else []
-    yield "  ".join(map(ascii_safe, [str(detail.get("action", "")), _DOES.get(step.kind, step.kind), *about]))
-    if step.kind in _GIVEN:
-        yield from _given(step, marks)
+    names = [str(detail[key]) for key in ("retriever", "model", "name") if detail.get(key)]
+    names += ["supplied passages"] if detail.get("supplied") else []
+    yield "  ".join(map(ascii_safe, [str(detail.get("action", "")), _ACTION_KINDS.get(step.kind, step.kind), *names]))
+    if step.kind in _INPUTS:
+        yield from _input_lines(step, marks)
     if step.kind == RETRIEVE and "passages" in detail:
-        yield from _documents(detail["passages"], marks)
+        yield from _document_lines(detail["passages"], marks)
     elif detail.get("text") is not None:
-        yield from block(_GAVE.get(step.kind, "text"), str(detail["text"]), marks)
+        yield from text_block(_OUTPUTS.get(step.kind, "text"), str(detail["text"]), marks)
     for note in detail.get("notes") or ():
         yield f"  note: {ascii_safe(str(note))}"
     if detail.get("error"):
         yield f"  error: {ascii_safe(str(detail['error']))}"
 
 
-def block(what: str, text: str, marks: GoldMarks) -> Iterator[str]:
-    """Yield a text below the line that says what it is."""
+def text_block(what: str, text: str, marks: GoldMarks) -> Iterator[str]:
+    """Yield a heading, ``what``, and the lines of a text below it."""
     yield f"  {what}:"
-    yield from _quoted(text, marks)
+    yield from _quoted_lines(text, marks)
 
 
-def _quoted(text: str, marks: GoldMarks) -> Iterator[str]:
+def _quoted_lines(text: str, marks: GoldMarks) -> Iterator[str]:
     yield from (f"  | {line}" if line else "  |" for line in marks.lines(text))
 
 
 def prompt_blocks(messages: Sequence[tuple[str, str]], marks: GoldMarks) -> Iterator[str]:
-    """Yield the messages of a prompt, pairs of role and text; the role only if there are several."""
+    """Yield the messages of a prompt, pairs of role and text; print roles only if there are several messages."""
     for role, text in messages:
-        yield from block(f"prompt ({role})" if len(messages) > 1 else "prompt", text, marks)
+        yield from text_block(f"prompt ({role})" if len(messages) > 1 else "prompt", text, marks)
 
 
-def _given(step: Step, marks: GoldMarks) -> Iterator[str]:
+def _input_lines(step: Step, marks: GoldMarks) -> Iterator[str]:
     prompt: Any = step.detail.get("prompt", "")
     if not isinstance(prompt, list):
-        yield from block(_GIVEN[step.kind], str(prompt), marks)
+        yield from text_block(_INPUTS[step.kind], str(prompt), marks)
         return
     messages = [each for each in prompt if isinstance(each, Mapping)]
     yield from prompt_blocks([(str(each.get("role")), str(each.get("content"))) for each in messages], marks)
 
 
-def _documents(passages: Sequence[Mapping[str, Any]], marks: GoldMarks) -> Iterator[str]:
+def _document_lines(passages: Sequence[Mapping[str, Any]], marks: GoldMarks) -> Iterator[str]:
     yield f"  documents: {len(passages) or 'none'}"
     for rank, each in enumerate(passages, 1):
         name, page, title = (str(each.get(key) or "") for key in ("id", "page", "title"))
@@ -75,4 +75,4 @@ def _documents(passages: Sequence[Mapping[str, Any]], marks: GoldMarks) -> Itera
         parts += [next(marks.lines(title.replace("\n", " ")))] if title else []
         parts += [f"score {number(each['score'])}"] if isinstance(each.get("score"), int | float) else []
         yield "  " + "  ".join(parts)
-        yield from _quoted(str(each.get("text") or ""), marks)
+        yield from _quoted_lines(str(each.get("text") or ""), marks)

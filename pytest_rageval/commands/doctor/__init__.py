@@ -1,4 +1,4 @@
-"""``rageval doctor``: check what is installed, the ini, the components, the baseline, the models and the tests."""
+"""``rageval doctor``: check the installation, the ini, its components, models and tests."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
-    from pytest_rageval.commands.doctor.installed import installed
+    from pytest_rageval.commands.doctor.installation import check_installation
     from pytest_rageval.hooks.doctor_command import project_checks
     from pytest_rageval.report.text.lines import counted
 
-    checks = [*installed(), *project_checks(ask_models=arguments.models)]
+    checks = [*check_installation(), *project_checks(ask_models=arguments.models)]
     wrong = sum(check.state == "wrong" for check in checks)
     if arguments.json:
         yield json.dumps([asdict(check) for check in checks], indent=1)

@@ -1,1 +1,1 @@
-"""Write a run to files: subcommands of ``rageval export``, and the formats of ``rageval show``."""
+"""Write a run to files, for ``rageval export`` and ``rageval view``."""

@@ -26,12 +26,13 @@ __all__ = ["export_run", "write_page"]
 
 
 def export_run(run: str | None, name: str, out: str | None) -> Iterator[str]:
-    """Write a run in a format, and yield one line about it, or the text itself.
+    """Write a run in a format, and yield one line about the file; or yield the text if it is printed.
 
     Args:
         run: the run's name, or the path of its results.json; None is the newest.
         name: the format.
-        out: the target of ``--out``: a path, MLflow's store, or ``-``; None is the format's default.
+        out: the target of ``--out``: a path, the URI of an MLflow store, or ``-`` to print; None is the format's
+            default.
 
     Raises:
         SettingError: the run is missing, the target would overwrite a run, or a file or store cannot be written.
@@ -51,20 +52,25 @@ def export_run(run: str | None, name: str, out: str | None) -> Iterator[str]:
         yield from map(ascii_safe, text.split("\n")) if sys.stdout.isatty() else text.split("\n")
         return
     target = out or f"{run_id}.{name}"
-    sent_before: list[str] = []
+    logged_before: list[str] = []
     with doing(f"writing {name} to {without_password(target)}"):
         if name == MLFLOW:
-            sent_before = send(stored.results, target, experiment_of(root), runs)
+            logged_before = send(stored.results, target, experiment_of(root), runs)
         elif name == "html":
             write_page(stored, Path(target), runs)
         else:
             _write(name, stored, Path(target))
-    twice = f" (already logged: {', '.join(map(ascii_safe, sent_before))})" if sent_before else ""
-    yield f"{without_password(target)}: {name} of {stored.head}{twice}"
+    note = f" (already logged: {', '.join(map(ascii_safe, logged_before))})" if logged_before else ""
+    yield f"{without_password(target)}: {name} of {stored.head}{note}"
 
 
 def write_page(stored: StoredRun, path: Path, runs: Path) -> None:
-    """Write the page of a run; raise `SettingError` if that fails, `MissingDependencyError` without jinja2."""
+    """Write the HTML page of a run; ``runs`` is the folder of the project's runs.
+
+    Raises:
+        SettingError: the page cannot be written, or the results are incomplete.
+        MissingDependencyError: jinja2 is not installed.
+    """
     from pytest_rageval.report.html.page import write_html
 
     try:
@@ -95,7 +101,7 @@ def _csv(stored: StoredRun) -> str:
 
 
 def _without_nul(text: str) -> str:
-    """Return a cell without NUL: pandas truncates a cell there."""
+    """Return the text of a cell with NUL characters escaped, because pandas truncates a cell at NUL."""
     return text.replace("\0", "\\x00")
 
 
@@ -123,3 +129,4 @@ TEXTS: Mapping[str, Callable[[StoredRun], str]] = {
     "codequality": _code_quality,
     "json": _json,
 }
+"""Text format -> the function that returns its text."""

@@ -18,8 +18,8 @@ from pytest_rageval.report.text.lines import counted
 
 __all__ = ["write_traces"]
 
-LONGEST_NAME = 80
-"""Characters of a file's name, without its ending."""
+MAX_NAME_LENGTH = 80
+"""Maximum number of characters of a file name without its suffix."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 
@@ -67,11 +67,11 @@ def _content(outcome: Mapping[str, Any], instance: Mapping[str, Any], run: str) 
 
 
 def _file_names(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a file name for each outcome: the case's id, with a digest if the id is not unique or has other signs."""
-    plain = [_UNSAFE.sub("-", outcome["case_id"])[:LONGEST_NAME].strip(".") for outcome in outcomes]
-    times = Counter(name.casefold() for name in plain)
-    for name, outcome in zip(plain, outcomes, strict=True):
-        whole = f"{outcome['nodeid']} {outcome['system']}"
-        digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        is_plain = name == outcome["case_id"] and times[name.casefold()] == 1
-        yield f"{name}.json" if is_plain else f"{name or 'case'}-{digest}.json"
+    """Yield a file name for each outcome: the case's id, with a digest if the id is not unique or not a safe name."""
+    names = [_UNSAFE.sub("-", outcome["case_id"])[:MAX_NAME_LENGTH].strip(".") for outcome in outcomes]
+    counts = Counter(name.casefold() for name in names)
+    for name, outcome in zip(names, outcomes, strict=True):
+        identity = f"{outcome['nodeid']} {outcome['system']}"
+        digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        needs_digest = name != outcome["case_id"] or counts[name.casefold()] > 1
+        yield f"{name or 'case'}-{digest}.json" if needs_digest else f"{name}.json"

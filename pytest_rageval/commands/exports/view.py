@@ -14,8 +14,9 @@ from pytest_rageval.commands.command_parser import RUN
 __all__ = ["add_to"]
 
 DESCRIPTION = """\
-Write the page of a run, by default the newest, and open it in the browser. It goes to report.html in the run's folder;
-for a results.json elsewhere to the folder for temporary files. The page needs no network (extra html).
+Write the page of a run, by default the newest, and open it in the browser. The file is report.html in the run's folder.
+For a results.json outside of .rageval/runs, it is in the folder for temporary files. The page needs no network. Needs
+the extra html.
 """
 
 PAGE = "report.html"
@@ -45,20 +46,20 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     page = _page(results, runs) if arguments.out is None else Path(arguments.out)
     write_page(stored, page, runs)
     yield ascii_safe(str(page))
-    if not arguments.no_browser and not _opened(page):
+    if not arguments.no_browser and not _open_in_browser(page):
         yield "No browser was found; open this file in one."
 
 
 def _page(results: Path, runs: Path) -> Path:
-    """Return the path of the page: beside the results if they are a run of the project, else a temporary file."""
+    """Return the path of the page: next to the results of a stored run, else in a temporary folder."""
     if results.resolve().parent.parent == runs.resolve():
         return results.with_name(PAGE)
     return Path(tempfile.mkdtemp(prefix="rageval-")) / PAGE
 
 
-def _opened(page: Path) -> bool:
-    """Open the page in a browser with windows, never in one that takes the terminal; return whether one was found."""
+def _open_in_browser(page: Path) -> bool:
+    """Open the page in a graphical browser, never in one that runs in the terminal; return whether one was found."""
     import webbrowser
 
-    screen = sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
-    return bool(screen or os.environ.get("BROWSER")) and webbrowser.open(page.resolve().as_uri())
+    has_screen = sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
+    return bool(has_screen or os.environ.get("BROWSER")) and webbrowser.open(page.resolve().as_uri())

@@ -65,12 +65,12 @@ def pytest_ini(system: str) -> str:
 
 
 def suite_toml(dataset: str) -> str:
-    """Return a suite of one testbed over a dataset ``format:path``."""
+    """Return a suite with one testbed for the dataset ``format:path``."""
     return _SUITE.format(dataset=toml_string(dataset))
 
 
 def workflow(folder: Path, pytest: Sequence[str]) -> str:
-    """Return a workflow of GitHub Actions that installs the project in ``folder`` and runs the words of ``pytest``."""
+    """Return a workflow of GitHub Actions that installs the project in ``folder`` and runs ``pytest``, a command."""
     requirements = " -r requirements.txt" if (folder / "requirements.txt").exists() else ""
     if not requirements and _is_package(folder / "pyproject.toml"):
         requirements = " -e ."
@@ -79,6 +79,6 @@ def workflow(folder: Path, pytest: Sequence[str]) -> str:
 
 
 def _is_package(pyproject: Path) -> bool:
-    """Return whether pip can install the project; a pyproject.toml may hold only the settings of tools."""
+    """Return whether pip can install the project; some pyproject.toml files have only the settings of tools."""
     text = pyproject.read_text(encoding="utf-8", errors="replace") if pyproject.is_file() else ""
     return any(f"\n{table}" in f"\n{text}" for table in ("[project]", "[tool.poetry]"))

@@ -27,7 +27,10 @@ SETTINGS = {
     "tox.ini": "[pytest]",
     "setup.cfg": "[tool:pytest]",
 }
-"""The files that hold pytest's settings if they have this text. They are never edited, nor shadowed by a pytest.ini."""
+"""File -> the text that it contains if it has pytest's settings.
+
+If one exists, `write_suite` neither edits it nor writes a pytest.ini, which would hide it.
+"""
 
 
 def write_suite(folder: Path, system: str, data: Path | None) -> Generator[str, None, int]:
@@ -44,7 +47,7 @@ def write_suite(folder: Path, system: str, data: Path | None) -> Generator[str, 
     _check_system(system, folder)
     cases = cases_of(data, folder) if data else example_cases()
     _check_passages(cases, data, system)
-    settings = next((name for name, head in SETTINGS.items() if _has(folder / name, head)), "")
+    settings = next((name for name, head in SETTINGS.items() if _contains(folder / name, head)), "")
     pytest = ["pytest", *([SUITE] if settings else ()), *(["--rag-system", system] if settings and system else ())]
     texts = {SUITE: suite_toml(f"jsonl:{_dataset(cases, folder)}")}
     if cases.path is None:
@@ -78,23 +81,25 @@ def _check_system(system: str, folder: Path) -> None:
 
 
 def _check_passages(cases: Cases, data: Path | None, system: str) -> None:
+    """Raise `SettingError` if the embedded reader has to answer cases without passages."""
     if data and not system and (n := cases.without_passages()):
         problem = f"{n} of {counted(len(cases.rows), 'case')} without passages, which the embedded reader needs"
         raise SettingError(f"{shown_path(data)}: {problem}; name your own system with --from module:attr")
 
 
-def _has(path: Path, head: str) -> bool:
-    return path.is_file() and head in path.read_text(encoding="utf-8", errors="replace")
+def _contains(path: Path, text: str) -> bool:
+    return path.is_file() and text in path.read_text(encoding="utf-8", errors="replace")
 
 
 def _dataset(cases: Cases, folder: Path) -> str:
-    """Return the path of the cases from the suite's folder."""
+    """Return the path of the file of cases, relative to the suite's folder."""
     if cases.path is None:
         return "cases.jsonl"
     return Path(os.path.relpath(cases.path.resolve(), (folder / SUITE).parent.resolve())).as_posix()
 
 
 def _setting(settings: str, system: str) -> str:
+    """Return the line that sets the system, in the syntax of the file ``settings``."""
     return f'rag_system = ["{system}"]' if settings.endswith(".toml") else f"rag_system = {system}"
 
 
@@ -115,17 +120,17 @@ def _write(texts: Mapping[Path, str]) -> None:
 
 @contextmanager
 def _folders(paths: Mapping[Path, str]) -> Iterator[None]:
-    """Create the folders of the files; after an error, remove those that are new."""
-    made: list[Path] = []
+    """Create the folders of the files; after an error, remove the new ones."""
+    new_folders: list[Path] = []
     try:
         for path in paths:
             for each in reversed(path.parents):
                 if not each.is_dir():
                     each.mkdir()
-                    made.append(each)
+                    new_folders.append(each)
         yield
     except BaseException:
-        for each in reversed(made):
+        for each in reversed(new_folders):
             with suppress(OSError):
                 each.rmdir()
         raise

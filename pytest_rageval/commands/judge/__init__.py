@@ -15,7 +15,9 @@ SUBCOMMANDS: dict[str, str] = {
 }
 """Subcommand -> its module."""
 
-DESCRIPTION = "Train a small judge on people's labels, and measure it; rag_judges = METRIC: local:FOLDER uses it."
+DESCRIPTION = (
+    "Train a small judge on people's labels, and measure it. To use it, write rag_judges = METRIC: local:FOLDER."
+)
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:

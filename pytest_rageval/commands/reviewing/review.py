@@ -7,7 +7,7 @@ import getpass
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_rageval.commands.reviewing.reviewers import agreement_lines
+from pytest_rageval.commands.reviewing.reviewer_agreement import agreement_lines
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError
 from pytest_rageval.generation.review.acceptance import acceptance_lines

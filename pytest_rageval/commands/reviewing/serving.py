@@ -1,4 +1,4 @@
-"""Run the page of the review."""
+"""Serve the page of ``rageval review``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pytest_rageval.web.site import Site
 
 __all__ = ["review_site", "run_page"]
 
-LARGEST_FORM = 20_000_000
-"""The most bytes of a form: answer and evidence may be whole sections, and a form writes a character in nine bytes."""
+MAX_FORM_BYTES = 20_000_000
+"""Maximum size of a form. Answer and evidence may be whole sections, and a form encodes a character in nine bytes."""
 
 
 def run_page(session: ReviewSession, arguments: argparse.Namespace) -> Iterator[str]:
-    """Serve the page until Ctrl-C; yield nothing, as the server prints its address itself.
+    """Serve the page until Ctrl-C; yield nothing, because the server prints its address.
 
     Raises:
         MissingDependencyError: the extra ``ui`` is not installed.
-        SettingError: the port is taken, or the host is refused.
+        SettingError: the port is in use, or the host is not allowed without ``--i-know``.
     """
     serve(
         review_site(session),
@@ -38,11 +38,11 @@ def run_page(session: ReviewSession, arguments: argparse.Namespace) -> Iterator[
 
 
 def review_site(session: ReviewSession) -> Site:
-    """Return the site of a session; another person on this machine gets a server of their own."""
+    """Return the site of a session; each reviewer has a separate server."""
     folder = Path(os.path.realpath(session.folder.path))
     root = rootdir(Path.cwd())
     project = root if folder.is_relative_to(os.path.realpath(root)) else folder
     subject = f"{folder}\n{session.reviewer}"
     return Site(
-        "review", project, ReviewPage(session).routes(), package=__package__, subject=subject, max_body=LARGEST_FORM
+        "review", project, ReviewPage(session).routes(), package=__package__, subject=subject, max_body=MAX_FORM_BYTES
     )

@@ -1,1 +1,1 @@
-"""``rageval score``: its arguments and its output."""
+"""``rageval score``: parse its arguments and print its summary."""

@@ -9,9 +9,9 @@ from pathlib import Path
 __all__ = ["add_to"]
 
 DESCRIPTION = """\
-Score recorded answers without pytest, up to millions of them: the metrics, intervals, comparisons and gates are those
-of `pytest --rag-answers`. An interrupted call goes on when it is repeated. Exit status: 0, 1 if a gate failed, 2 if the
-answers cannot be scored.
+Score recorded answers without pytest, up to millions of them, with the same metrics, intervals, comparisons and gates
+as `pytest --rag-answers`. If a call was interrupted, repeat it to continue. Exit status: 0, 1 if a gate failed, 2 if
+the answers cannot be scored.
 """
 
 
@@ -22,12 +22,16 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "cases", metavar="CASES", help="format:path of the cases, such as jsonl:cases.jsonl, or a suite NAME.rag.toml"
     )
     parser.add_argument(
-        "answers", nargs="+", type=Path, metavar="ANSWERS", help="a file of recorded answers, as of --rag-answers"
+        "answers", nargs="+", type=Path, metavar="ANSWERS", help="a file of recorded answers, as for --rag-answers"
     )
     parser.add_argument("--metrics", metavar="NAMES", help="metrics to compute, separated by commas")
     parser.add_argument("--gate", action="append", default=[], metavar="GATE", help="a gate; may be repeated")
-    parser.add_argument("--cluster", metavar="FACET", help="facet whose value dependent cases share")
-    parser.add_argument("--by", metavar="FACETS", help="also the means of each value of these facets, by commas")
+    parser.add_argument(
+        "--cluster", metavar="FACET", help="facet whose value is the same for cases that depend on each other"
+    )
+    parser.add_argument(
+        "--by", metavar="FACETS", help="also print means per value of these facets, separated by commas"
+    )
     parser.add_argument("--matrix", metavar="METRIC", help="draw the matrix of a metric")
     parser.add_argument("--rows", metavar="FACET", help="facet of the matrix's rows (default topic)")
     parser.add_argument("--cols", metavar="FACET", help="facet of the matrix's columns (default task)")
@@ -36,9 +40,14 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--corpus", action="append", default=[], metavar="LINE",
-        help="a line of rag_corpus, which holds the evidence of cases; may be repeated",
+        help="a line of rag_corpus; the corpus must contain the evidence of the cases; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--chunking", default="none", metavar="CHUNKING", help="as rag_chunking (default none)")
+    parser.add_argument(
+        "--chunking",
+        default="none",
+        metavar="CHUNKING",
+        help="how documents are split, as in rag_chunking (default none)",
+    )
     parser.add_argument(
         "--judge-model",
         metavar="MODEL",

@@ -18,6 +18,8 @@ __all__ = ["score"]
 def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
     """Score the answers, yield the lines of the summary, and return 1 if a gate failed, else 0.
 
+    With ``--strict``, also return 1 if an answer has no case or a case has no answer.
+
     Raises:
         DataError, SettingError: the answers cannot be scored.
     """
@@ -48,9 +50,10 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
             yield ascii_safe(str(gate.gate))
             yield gate_failure(gate)
     yield f"written: {arguments.out}"
-    left = scores.leftovers.n_unused + scores.leftovers.n_unanswered
-    return int(not scores.passed or (arguments.strict and left > 0))
+    n_without_partner = scores.leftovers.n_unused + scores.leftovers.n_unanswered
+    return int(not scores.passed or (arguments.strict and n_without_partner > 0))
 
 
 def _names(text: str | None) -> list[str]:
+    """Return the names in a text, which commas separate."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]

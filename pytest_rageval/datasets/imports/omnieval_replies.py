@@ -13,7 +13,7 @@ __all__ = ["import_rows"]
 
 
 def import_rows(request: ImportRequest, result: ImportResult) -> None:
-    """Import rows with ``id``, ``metric`` (OmniEval's name), ``reply`` and perhaps ``system`` as scores."""
+    """Import rows as scores. A row has ``id``, ``metric`` (OmniEval's name), ``reply`` and optionally ``system``."""
     for path in request.paths:
         for where, values in read_rows(path, result):
             record = Fields(where, values)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.rows import files_of, read_log
-from pytest_rageval.datasets.imports.traces import trace_rows
+from pytest_rageval.datasets.imports.trace_rows import trace_rows
 from pytest_rageval.datasets.jsonl import LABELLED
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import DataError

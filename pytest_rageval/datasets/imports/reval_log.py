@@ -10,7 +10,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.imports.cells import plain
 from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.rows import files_of, read_log
-from pytest_rageval.datasets.imports.traces import trace_rows
+from pytest_rageval.datasets.imports.trace_rows import trace_rows
 from pytest_rageval.datasets.reval_tasks import TASKS
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.datasets.source import JsonObject

@@ -10,7 +10,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.rows import files_of
 from pytest_rageval.datasets.imports.toolbench_tree import Tree, read_tree
-from pytest_rageval.datasets.imports.traces import trace_rows
+from pytest_rageval.datasets.imports.trace_rows import trace_rows
 from pytest_rageval.datasets.jsonl import LABELLED
 from pytest_rageval.datasets.source import JsonObject, read_object, shown_path
 from pytest_rageval.errors import DataError

@@ -1,1 +1,1 @@
-"""The environment ``scholar``: calls over persons and publications, as in R-Eval's academic domain."""
+"""The environment ``scholar``: tools that look up persons and publications, as in R-Eval."""

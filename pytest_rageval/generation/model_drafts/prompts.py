@@ -14,7 +14,7 @@ from pytest_rageval.errors import DataError, UnknownNameError, short_repr
 from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.model.chat import Message
 from pytest_rageval.text.placeholders import fill, placeholders
-from pytest_rageval.text.quoting import quoted
+from pytest_rageval.text.quoting import quote_lines
 from pytest_rageval.toml_files import line_of, read_toml
 
 __all__ = ["Prompts", "load_prompts"]
@@ -61,7 +61,7 @@ class Prompts:
     ) -> tuple[Message, ...]:
         """Return the request to inspect an item."""
         values = self._values(language, kind, topic, sources)
-        return self._messages(language, "inspect", {**values, "item": quoted(_json(item))})
+        return self._messages(language, "inspect", {**values, "item": quote_lines(_json(item))})
 
     def correction(
         self,
@@ -75,8 +75,8 @@ class Prompts:
         """Return the request to correct an item."""
         values = {
             **self._values(language, kind, topic, sources),
-            "item": quoted(_json(item)),
-            "problem": quoted(problem),
+            "item": quote_lines(_json(item)),
+            "problem": quote_lines(problem),
         }
         return self._messages(language, "correct", values)
 
@@ -95,11 +95,13 @@ class Prompts:
 
     def rewording(self, language: str, question: str, values: Sequence[str]) -> tuple[Message, ...]:
         """Return the request for another wording of a question that keeps some values."""
-        return self._messages(language, "reword", {"question": quoted(question), "values": quoted("\n".join(values))})
+        return self._messages(
+            language, "reword", {"question": quote_lines(question), "values": quote_lines("\n".join(values))}
+        )
 
     def again(self, language: str, messages: Sequence[Message], reply: str, problem: str) -> tuple[Message, ...]:
         """Return the request again, followed by the reply that cannot be read and its problem."""
-        text = fill(self._texts(language)["again"], {"problem": quoted(problem)}).strip()
+        text = fill(self._texts(language)["again"], {"problem": quote_lines(problem)}).strip()
         reply_messages: tuple[Message, ...] = ({"role": "assistant", "content": reply},) if reply.strip() else ()
         return (*messages, *reply_messages, {"role": "user", "content": text})
 
@@ -159,7 +161,7 @@ def _read(path: Path, valid_keys: Sequence[str]) -> Texts:
 
 def _document(template: str, number: int, source: Passage) -> str:
     title = _line(source.title or source.page or source.id)
-    return fill(template, {"number": str(number), "title": title, "text": quoted(source.text)}).strip()
+    return fill(template, {"number": str(number), "title": title, "text": quote_lines(source.text)}).strip()
 
 
 def _line(text: str) -> str:

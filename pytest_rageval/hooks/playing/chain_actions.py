@@ -18,7 +18,7 @@ from pytest_rageval.systems.chains.chain import Chain
 from pytest_rageval.systems.chains.chain_edits import ChainEdit, edit_chain
 from pytest_rageval.systems.chains.chain_file import chain_of
 from pytest_rageval.systems.chains.history import Output
-from pytest_rageval.systems.chains.part import action_named, chain_until
+from pytest_rageval.systems.chains.partial_chain import action_named, chain_until
 from pytest_rageval.systems.chains.stored_outputs import outputs_of
 from pytest_rageval.systems.chains.system import ChainOptions
 from pytest_rageval.trace.collector import WATCHER, Event

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rageval.model.case import Passage, Turn
-from pytest_rageval.systems.chains.named import shipped_chains
+from pytest_rageval.systems.chains.find_chain import shipped_chains
 
 __all__ = ["AskOrder", "PlayOrder", "chain_system"]
 

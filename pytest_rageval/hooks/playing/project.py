@@ -31,7 +31,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.systems.chains.chain_edits import ChainEdit
-from pytest_rageval.systems.chains.named import shipped_chains
+from pytest_rageval.systems.chains.find_chain import shipped_chains
 from pytest_rageval.trace.collector import Event
 
 __all__ = ["PlayProject"]

@@ -39,9 +39,9 @@ def pytest_pycollect_makeitem(
     """Add the ``rag`` fixture to a test with ``@rag_case``, and store the items of its cases."""
     if not _add_rag_fixture(collector, name, obj):
         return (yield)
-    from pytest_rageval.garbage_collection import paused
+    from pytest_rageval.garbage_collection import pause_garbage_collection
 
-    with paused():
+    with pause_garbage_collection():
         items = yield
     if COLLECTED in collector.config.stash and isinstance(items, list):
         from pytest_rageval.hooks.prepare.gate_cases import entry_of

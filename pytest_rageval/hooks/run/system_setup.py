@@ -31,7 +31,7 @@ from pytest_rageval.hooks.run.system_parts import PartsOfTests
 from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.systems.adapters import adapt_system
 from pytest_rageval.systems.calling import is_async
-from pytest_rageval.threads import Bound
+from pytest_rageval.threads import CallLimit
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.local_verdicts import LocalVerdicts
@@ -78,8 +78,8 @@ class Desks:
         self._origins: dict[object, Origin] = {}
         self._cached: dict[Origin, tuple[CaseExecutor, list[tuple[pytest.FixtureDef[Any], object]]]] = {}
         limit = collected.options.concurrency
-        self._coroutines = Bound(limit or ASYNC_DEFAULT)
-        self._threads = self._coroutines if limit else Bound(1)
+        self._coroutines = CallLimit(limit or ASYNC_DEFAULT)
+        self._threads = self._coroutines if limit else CallLimit(1)
         self._vectors: dict[Embedder, Vectors] = {}
         self._local_judges = _local_verdicts(collected)
         self._systems: list[SystemAnswerer] = []
@@ -227,7 +227,7 @@ class Desks:
         system = self._system(request, entry, llm)
         parts = [part for part in PARTS if overridden(part, request.node) is not None]
         is_builtin = entry.responder.named and self._collected.named.get(kind) is None
-        bound: Bound | None = self._coroutines if is_async(system) else self._threads
+        bound: CallLimit | None = self._coroutines if is_async(system) else self._threads
         if is_builtin and kind in LIMITED_BY_CLIENT and "rag_generator" not in parts:
             bound = None
         light = is_builtin and kind == "extractive" and parts in ([], ["rag_corpus"]) and _searches_in_place(system)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.scoring import judged_score
-from pytest_rageval.judges.wording import Packaged
+from pytest_rageval.judges.wording import PackagedText
 from pytest_rageval.metrics.judges.aspects import true_false_facet
 from pytest_rageval.metrics.judges.omnieval_judged import meanings, name_judge_objection, no_gold
 from pytest_rageval.metrics.shared.quantities import has_numeric_gold, numerical_verdict
@@ -34,7 +34,7 @@ def _needs_no_judge(sample: Sample) -> str | None:
 
 NUMERICAL_JUDGE = PromptedJudge(
     "numerical_accuracy",
-    Packaged("numerical_accuracy", "criteria"),
+    PackagedText("numerical_accuracy", "criteria"),
     labels=meanings("numerical_accuracy", "wrong", "right", "not_applicable"),
     values={"wrong": 0.0, "right": 1.0, "not_applicable": None},
     shows=("question", "gold", "answer"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.scoring import judged_score
-from pytest_rageval.judges.wording import Packaged
+from pytest_rageval.judges.wording import PackagedText
 from pytest_rageval.metrics.judges.aspects import has_several_aspects
 from pytest_rageval.metrics.rankings.ranked_passages import NO_TEXTS
 from pytest_rageval.model.metric import Metric
@@ -55,14 +55,14 @@ def _no_passages(sample: Sample) -> str | None:
     return "no_texts" if case.supplied is None and not all(item.text for item in ranking or ()) else None
 
 
-def meanings(table: str, *labels: str) -> dict[str, Packaged]:
+def meanings(table: str, *labels: str) -> dict[str, PackagedText]:
     """Return label -> its meaning, as a text in one table of the package's prompts."""
-    return {label: Packaged(table, label) for label in labels}
+    return {label: PackagedText(table, label) for label in labels}
 
 
 ACCURACY_JUDGE = PromptedJudge(
     "accuracy_judged",
-    Packaged("accuracy", "criteria"),
+    PackagedText("accuracy", "criteria"),
     labels=meanings("accuracy", "wrong", "partly_right", "right"),
     values={"wrong": 0.0, "partly_right": 0.5, "right": 1.0},
     shows=GOLD,
@@ -70,7 +70,7 @@ ACCURACY_JUDGE = PromptedJudge(
 )
 COMPLETENESS_JUDGE = PromptedJudge(
     "completeness",
-    Packaged("completeness", "criteria"),
+    PackagedText("completeness", "criteria"),
     labels=meanings("completeness", "none", "some", "all", "not_applicable"),
     values={"none": 0.0, "some": 0.5, "all": 1.0, "not_applicable": None},
     shows=GOLD,
@@ -78,7 +78,7 @@ COMPLETENESS_JUDGE = PromptedJudge(
 )
 HALLUCINATION_JUDGE = PromptedJudge(
     "hallucination",
-    Packaged("hallucination", "criteria"),
+    PackagedText("hallucination", "criteria"),
     labels=meanings("hallucination", "hallucinated", "not_hallucinated"),
     values={"hallucinated": 1.0, "not_hallucinated": 0.0},
     shows=PASSAGES,
@@ -87,7 +87,7 @@ HALLUCINATION_JUDGE = PromptedJudge(
 )
 UTILIZATION_JUDGE = PromptedJudge(
     "utilization",
-    Packaged("utilization", "criteria"),
+    PackagedText("utilization", "criteria"),
     labels=meanings("utilization", "unused", "partly_used", "fully_used"),
     values={"unused": 0.0, "partly_used": 0.5, "fully_used": 1.0},
     shows=PASSAGES,

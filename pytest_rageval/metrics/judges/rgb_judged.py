@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.scoring import judged_score
-from pytest_rageval.judges.wording import Packaged
+from pytest_rageval.judges.wording import PackagedText
 from pytest_rageval.metrics.answers.containment import NO_GOLD
 from pytest_rageval.metrics.answers.counterfactual import NOTHING_FALSE, nothing_false
 from pytest_rageval.metrics.shared.detection import rejects
@@ -32,16 +32,16 @@ def _no_error(sample: Sample) -> str | None:
 
 REJECTION_JUDGE = PromptedJudge(
     "rejection_rate_judged",
-    Packaged("rejection", "criteria"),
-    labels={"rejected": Packaged("rejection", "rejected"), "answered": Packaged("rejection", "answered")},
+    PackagedText("rejection", "criteria"),
+    labels={"rejected": PackagedText("rejection", "rejected"), "answered": PackagedText("rejection", "answered")},
     values={"rejected": 1.0, "answered": 0.0},
 )
 ERROR_DETECTION_JUDGE = PromptedJudge(
     "error_detection_rate_judged",
-    Packaged("error_detection", "criteria"),
+    PackagedText("error_detection", "criteria"),
     labels={
-        "detected": Packaged("error_detection", "detected"),
-        "not_detected": Packaged("error_detection", "not_detected"),
+        "detected": PackagedText("error_detection", "detected"),
+        "not_detected": PackagedText("error_detection", "not_detected"),
     },
     values={"detected": 1.0, "not_detected": 0.0},
     applies=_no_error,

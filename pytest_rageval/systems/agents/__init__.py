@@ -1,1 +1,1 @@
-"""Agents: systems in which a model calls tools until it answers. One module is one workflow."""
+"""Agents: systems in which a model calls tools until it answers. Each workflow has a module."""

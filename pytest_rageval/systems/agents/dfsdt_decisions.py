@@ -21,7 +21,7 @@ from pytest_rageval.systems.agents.prompts import AgentPrompts
 from pytest_rageval.systems.agents.run import AgentRun, RunEnded
 from pytest_rageval.systems.agents.tool_chat import arguments_of, ask, reply_message, result_message, tool_schemas
 from pytest_rageval.systems.embedded.turn import ToolUse, Turn
-from pytest_rageval.text.quoting import quoted
+from pytest_rageval.text.quoting import quote_lines
 
 __all__ = ["FINISH", "DecisionMaker", "DecisionState"]
 
@@ -139,7 +139,7 @@ class DecisionMaker:
         """Return the message that asks for a decision unlike the earlier ones; () for the first decision."""
         if not earlier:
             return ()
-        decisions = "\n\n".join(f"[{number}]\n{quoted(state.summary)}" for number, state in enumerate(earlier, 1))
+        decisions = "\n\n".join(f"[{number}]\n{quote_lines(state.summary)}" for number, state in enumerate(earlier, 1))
         text = self._prompts.text("siblings", self._run.query.language, {"decisions": decisions})
         return ({"role": "user", "content": text},)
 

@@ -32,7 +32,7 @@ from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
-from pytest_rageval.text.quoting import quoted
+from pytest_rageval.text.quoting import quote_lines
 from pytest_rageval.threads import Threads
 from pytest_rageval.trace.recording import RecordedStep
 from pytest_rageval.trace.steps import PROGRAM
@@ -79,12 +79,12 @@ class PalOptions:
         text = partial(self.prompts.text, language=query.language)
         documents = ""
         if query.passages is not None:
-            quotes = [quoted(f"{each.title}\n{each.text}") for each in query.passages]
+            quotes = [quote_lines(f"{each.title}\n{each.text}") for each in query.passages]
             passages = "\n\n".join(f"[{number}]\n{each}" for number, each in enumerate(quotes, 1))
             documents = text("documents", values={"passages": passages})
         examples = self.prompts.examples_text(query.language, self.agent.examples)
         python = text(self.sandbox, values={})
-        instructions = {"tools": quoted(signatures(tools)), "python": python, "examples": examples}
+        instructions = {"tools": quote_lines(signatures(tools)), "python": python, "examples": examples}
         system = text("system", values={**sentences.sentences(query.language), **instructions})
         values = {"question": query.question, "documents": documents, "instructions": query.instructions}
         contents = [("system", system)]
@@ -95,13 +95,13 @@ class PalOptions:
 
     def repair(self, query: Query, result: ProgramResult, problem: str) -> Message:
         """Return the request to correct a program."""
-        printed = quoted(cut_text(result.printed, self.agent.max_observation))
-        values = {"error": quoted(problem), "printed": printed or ">"}
+        printed = quote_lines(cut_text(result.printed, self.agent.max_observation))
+        values = {"error": quote_lines(problem), "printed": printed or ">"}
         return {"role": "user", "content": self.prompts.text("repair", query.language, values)}
 
     def conclusion(self, query: Query, value: str) -> Message:
         """Return the request to write the final answer."""
-        values = {"value": quoted(cut_text(value, self.agent.max_observation)), "question": query.question}
+        values = {"value": quote_lines(cut_text(value, self.agent.max_observation)), "question": query.question}
         return {"role": "user", "content": self.prompts.text("conclude", query.language, values)}
 
 

@@ -14,7 +14,7 @@ from pytest_rageval.systems.agents.prompts import AgentPrompts, load_agent_promp
 from pytest_rageval.systems.agents.tool_texts import describe_tools, takes_text
 from pytest_rageval.systems.prompting import Prompts
 from pytest_rageval.text.placeholders import fill
-from pytest_rageval.text.quoting import quoted
+from pytest_rageval.text.quoting import quote_lines
 
 __all__ = ["ReactPrompt", "ReactTranscript", "load_react_prompts"]
 
@@ -39,12 +39,14 @@ class ReactTranscript:
         if query.passages is None:
             return cls()
         texts = ["\n".join(text for text in (each.title, each.text) if text.strip()) for each in query.passages]
-        return cls(["Documents:", *(quoted(text) for text in texts)])
+        return cls(["Documents:", *(quote_lines(text) for text in texts)])
 
     def add(self, number: int, thought: str, action: str, observation: str, note: str = "") -> None:
         """Add a step; ``observation`` is data and is quoted, ``note`` is our text."""
         lines = [f"Thought {number}: {thought}", f"Action {number}: {action}"]
-        lines += [f"Observation {number}:", quoted(observation)] if observation else [f"Observation {number}: {note}"]
+        lines += (
+            [f"Observation {number}:", quote_lines(observation)] if observation else [f"Observation {number}: {note}"]
+        )
         self.parts += [line.rstrip() for line in lines] + ([note] if observation and note else [])
 
     def text(self, *line_starts: str) -> str:

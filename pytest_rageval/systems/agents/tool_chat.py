@@ -22,7 +22,7 @@ from pytest_rageval.systems.agents.run import AgentRun, RunEnded
 from pytest_rageval.systems.embedded.turn import Turn
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.workflow import PlannedRun
-from pytest_rageval.text.quoting import quoted
+from pytest_rageval.text.quoting import quote_lines
 
 __all__ = [
     "PROMPT_KEYS",
@@ -62,7 +62,7 @@ def opening(query: Query, prompts: AgentPrompts, examples: int, **values: str) -
     examples_text = prompts.examples_text(language, examples)
     documents = ""
     if query.passages is not None:
-        quotes = [quoted(f"{each.title}\n{each.text}") for each in query.passages]
+        quotes = [quote_lines(f"{each.title}\n{each.text}") for each in query.passages]
         passages = "\n\n".join(f"[{number}]\n{text}" for number, text in enumerate(quotes, 1))
         documents = prompts.text("documents", language, {"passages": passages})
     contents = [("system", prompts.text("system", language, {**values, "examples": examples_text}))]
@@ -137,7 +137,7 @@ def reply_message(reply: Completion) -> Message:
 
 def result_message(call: ToolCall, text: str) -> Message:
     """Return the result of a call as a message; the text is quoted."""
-    return {"role": "tool", "tool_call_id": call.id, "content": quoted(text)}
+    return {"role": "tool", "tool_call_id": call.id, "content": quote_lines(text)}
 
 
 def check_tool_names(tools: Sequence[Tool], ending: Tool, system: str) -> None:

@@ -1,1 +1,4 @@
-"""Chains: actions in a fixed order, from a TOML file. `chain_file` reads one, `system` runs it for a case."""
+"""Chains: systems that run actions in a fixed order, from a TOML file.
+
+`chain_file` reads a chain, `system` runs it for a case.
+"""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from pytest_rageval.text.quoting import quoted
+from pytest_rageval.text.quoting import quote_lines
 
 __all__ = ["FILTERS", "Filter", "FilterKind", "Value"]
 
@@ -88,7 +88,7 @@ FILTERS: Mapping[str, FilterKind] = MappingProxyType(
         "join": FilterKind('join("x")', (str,), _join),
         "replace": FilterKind('replace("a", "b")', (str, str), _on_text(str.replace), (0,)),
         "default": FilterKind('default("x")', (str,), _on_text(lambda text, other: text or other)),
-        "quote": FilterKind("quote", (), _on_text(quoted)),
+        "quote": FilterKind("quote", (), _on_text(quote_lines)),
     }
 )
 """Name -> filter. ``first`` and ``last`` count characters; ``line`` counts lines that are not blank, from 1; ``quote``

@@ -16,8 +16,8 @@ from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.agents.run import AgentRun, run_agent
 from pytest_rageval.systems.chains.chain import Chain, Expression, Generate, RetrieverSource
 from pytest_rageval.systems.chains.chain_file import read_chain
+from pytest_rageval.systems.chains.find_chain import chain_file, chain_name
 from pytest_rageval.systems.chains.history import History, Output
-from pytest_rageval.systems.chains.named import chain_file, chain_name
 from pytest_rageval.systems.chains.run import ChainResources, ChainRun
 from pytest_rageval.systems.embedded.model import EmbeddedModel
 from pytest_rageval.systems.llm import model_of

@@ -1,1 +1,1 @@
-"""The model ``embedded``: a rule-based player of the built-in agents and chains, without a key."""
+"""The model ``embedded``: replies to built-in agents and chains by rules, without a key."""

@@ -1,1 +1,1 @@
-"""Spans of OpenTelemetry and of agent libraries, read as the steps of a trace."""
+"""Convert spans of OpenTelemetry and of agent libraries to the steps of a trace."""

@@ -1,5 +1,5 @@
-"""The page of `rageval play`: ask a system, see what it read, change one thing, save the case.
+"""The page of `rageval play`: ask a system, see what it read, change it, save the case.
 
-It holds no logic of asking, scoring or saving: `hooks.playing.project.PlayProject` and the functions of the floors
-below do that for pytest and the commands, too. `site.play_site` makes the page.
+It only draws the page, which `site.play_site` makes. `hooks.playing.project.PlayProject` asks, scores and saves, with
+the functions that pytest and the commands use.
 """

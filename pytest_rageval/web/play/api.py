@@ -20,8 +20,8 @@ from pytest_rageval.web.play.board import Board, Question
 from pytest_rageval.web.play.chain_api import ChainApi
 from pytest_rageval.web.play.code_changes import CodeChanges
 from pytest_rageval.web.play.passage_api import PassageApi
-from pytest_rageval.web.play.reading import until_read
 from pytest_rageval.web.play.save_api import SaveApi
+from pytest_rageval.web.play.wait_for_project import wait_until_read
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["Api", "draft_order"]
@@ -85,7 +85,7 @@ class Api:
         conversation.
         """
         body = await json_of(request)
-        await until_read(self._project)
+        await wait_until_read(self._project)
         chats, from_draft = body.pop("chat", False) is True, body == {"draft": True}
         if from_draft:
             draft = self._board.draft
@@ -120,7 +120,7 @@ class Api:
     async def estimate(self, request: Request) -> Response:
         """Estimate the model calls of a question without asking it; the body is that of ``/api/ask``."""
         order = ask_order(await json_of(request))
-        await until_read(self._project)
+        await wait_until_read(self._project)
         estimates = await asyncio.wrap_future(await self._threads.run(partial(self._project.estimate, order)))
         plain = [
             {

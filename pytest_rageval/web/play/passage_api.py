@@ -16,8 +16,8 @@ from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.llm.secrets import redact_json
 from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
-from pytest_rageval.web.play.reading import until_read
 from pytest_rageval.web.play.stop_signals import StopSignals
+from pytest_rageval.web.play.wait_for_project import wait_until_read
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["PassageApi"]
@@ -52,7 +52,7 @@ class PassageApi:
         fields = Fields(WHERE, await json_of(request))
         fields.only(("query", "k"))
         query, k = fields.text("query"), fields.count("k", 1) or 5
-        await until_read(self._project)
+        await wait_until_read(self._project)
         ranking = await asyncio.wrap_future(self._project.search(query, min(k, MAX_RESULTS)))
         passages = [
             {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page, "score": each.score}
@@ -65,7 +65,7 @@ class PassageApi:
         fields = Fields(WHERE, await json_of(request))
         fields.only(("case",))
         name = fields.text("case")
-        await until_read(self._project)
+        await wait_until_read(self._project)
         with self._stops.running(self._project.case(name)[0], f"the search for {name}") as stop:
             shrunk = await asyncio.wrap_future(self._project.shrink(name, stop))
         if isinstance(shrunk, str):
@@ -75,7 +75,7 @@ class PassageApi:
     async def stop(self, request: Request) -> Response:
         """Stop the search of a case, which then returns its best result; ``case`` in the query names the case."""
         name = request.query_params.get("case", "")
-        await until_read(self._project)
+        await wait_until_read(self._project)
         self._stops.stop(self._project.case(name)[0], f"the search for {name}")
         return JSONResponse({"cancelled": name})
 

@@ -60,7 +60,7 @@ def test_a_missing_extra_has_its_command(doctor: Doctor, monkeypatch: pytest.Mon
             raise PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr("pytest_rageval.commands.doctor.installed.version", absent)
+    monkeypatch.setattr("pytest_rageval.commands.doctor.installation.version", absent)
     status, checks = doctor("rag_top_k = 3")
     assert status == 0  # an extra is a choice
     assert checks["extra html"] == ("missing", "pip install 'pytest-rageval[html]' (jinja2)")

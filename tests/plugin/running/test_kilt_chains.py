@@ -9,7 +9,7 @@ from support.projects.rag_project import Project, Row
 
 from pytest_rageval.systems.chains.chain import Generate, sources_of
 from pytest_rageval.systems.chains.chain_file import read_chain
-from pytest_rageval.systems.chains.named import shipped_chains
+from pytest_rageval.systems.chains.find_chain import shipped_chains
 from pytest_rageval.systems.chains.template import Template
 
 FAMILIES = ("closed", "read", "retrieve", "steps")

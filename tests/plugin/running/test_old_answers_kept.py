@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.projects.rag_project import SAYS, Mode, Project, case
 
-from pytest_rageval.commands.compared_runs import compared_runs
+from pytest_rageval.commands.load_compared_runs import load_compared_runs
 
 UPDATE = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline")
 BASELINE = ("--rag-baseline", "rag-baseline.json")
@@ -349,13 +349,13 @@ def test_two_runs_are_compared_with_the_answers_of_the_earlier_one(kept: Project
     says(kept, q1=("It is Lyon", ["d1"]))
     kept.run(json_path="new.json")
     for base, was in (("old.json", "It is Rome"), ("rag-baseline.json", "It is Paris, the capital")):
-        run = compared_runs(kept.path, str(kept.path / base), str(kept.path / "new.json")).run
+        run = load_compared_runs(kept.path, str(kept.path / base), str(kept.path / "new.json")).run
         assert run is not None
         assert run.old_answers is not None
         assert [old and old.text for old in map(run.old_answers.of, run.ordered())] == [was, "Paris", "Paris"]
-    run = compared_runs(kept.path, str(kept.path / "new.json"), str(kept.path / "old.json")).run
+    run = load_compared_runs(kept.path, str(kept.path / "new.json"), str(kept.path / "old.json")).run
     assert run is not None
     assert run.old_answers is not None
     assert [old and old.text for old in map(run.old_answers.of, run.ordered())] == ["It is Lyon", "Paris", "Paris"]
-    assert compared_runs(kept.path, str(kept.path / "old.json"), str(kept.path / "rag-baseline.json")).run is None
+    assert load_compared_runs(kept.path, str(kept.path / "old.json"), str(kept.path / "rag-baseline.json")).run is None
     assert kept.command("compare", "rag-baseline.json", "new.json").returncode == 0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.commands.anchoring.quote_text import quote_of
-from pytest_rageval.commands.anchoring.quotes import LabelledCorpus, anchored
+from pytest_rageval.commands.anchoring.quotes import LabelledCorpus, anchor_record
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.model.case import Gold, Instance, Passage
 
@@ -54,7 +54,7 @@ def corpus(**documents: str) -> LabelledCorpus:
 
 
 def evidence(record: JsonObject, instance: Instance, read: LabelledCorpus) -> Any:
-    return anchored(record, instance, read).record.get("evidence")
+    return anchor_record(record, instance, read).record.get("evidence")
 
 
 def test_two_labels_of_the_same_sentences_are_one_quote_of_the_higher_grade() -> None:
@@ -83,7 +83,7 @@ def test_a_positive_passage_belongs_to_the_document_of_its_id_or_the_first() -> 
     read = corpus(old="Tea costs 3 euros.", new="Tea costs 3 euros.\nCake costs 4 euros.")
     for name, page in (("new#0", "new"), ("p7", "old"), ("new#1", "new")):
         positive = Passage(name, "tea COSTS 3 euros.", role="positive")
-        result = anchored({"passages": []}, Instance("q", "?", (), (positive,)), read)
+        result = anchor_record({"passages": []}, Instance("q", "?", (), (positive,)), read)
         assert result.record["evidence"] == [{"page": page, "quote": "tea COSTS 3 euros."}]
         assert result.n_ambiguous == 1
 
@@ -98,6 +98,6 @@ def test_a_positive_passage_belongs_to_the_document_of_its_id_or_the_first() -> 
     ],
 )
 def test_other_records_are_unchanged(record: JsonObject, instance: Instance) -> None:
-    result = anchored(record, instance, corpus(menu="Tea costs 3 euros."))
+    result = anchor_record(record, instance, corpus(menu="Tea costs 3 euros."))
     assert result.record == record
     assert result.quotes == ()

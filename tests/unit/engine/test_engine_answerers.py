@@ -17,7 +17,7 @@ from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Query
-from pytest_rageval.threads import Bound, Threads
+from pytest_rageval.threads import CallLimit, Threads
 
 CASES = [Case(f"q{n}", Instance(f"q{n}", f"{n}?", (("Paris",),)), None, {}) for n in range(12)]
 
@@ -61,7 +61,7 @@ async def all_ahead(answerer: SystemAnswerer) -> list[Answer]:
 
 @pytest.mark.parametrize("kind", ["async", "sync", "wrapped"])
 def test_answers_overlap_within_the_bound(loop: LoopThread, kind: str) -> None:
-    watched, bound = Watched(), Bound(3)
+    watched, bound = Watched(), CallLimit(3)
     systems: dict[str, Any] = {
         "async": watched.later,
         "sync": watched.now_then,
@@ -81,15 +81,15 @@ def test_answers_overlap_within_the_bound(loop: LoopThread, kind: str) -> None:
 
 def test_one_at_a_time_does_not_overlap(loop: LoopThread) -> None:
     watched = Watched()
-    assert not SystemAnswerer(watched.now_then, "mine", loop, Bound(1)).overlaps
+    assert not SystemAnswerer(watched.now_then, "mine", loop, CallLimit(1)).overlaps
     assert not SystemAnswerer(watched.now_then, "mine", loop).overlaps
-    assert not SystemAnswerer(watched.now_then, "mine", loop, Bound(4), light=True).overlaps
-    assert SystemAnswerer(watched.later, "mine", loop, Bound(1)).overlaps
+    assert not SystemAnswerer(watched.now_then, "mine", loop, CallLimit(4), light=True).overlaps
+    assert SystemAnswerer(watched.later, "mine", loop, CallLimit(1)).overlaps
 
 
 def test_a_light_system_runs_on_the_loop(loop: LoopThread) -> None:
     watched = Watched(0)
-    loop.run(all_ahead(SystemAnswerer(watched.now_then, "mine", loop, Bound(1), light=True)))
+    loop.run(all_ahead(SystemAnswerer(watched.now_then, "mine", loop, CallLimit(1), light=True)))
     assert watched.threads == {"rageval-loop"}
 
 
@@ -101,7 +101,7 @@ def test_ahead_fails_as_in_turn(loop: LoopThread, kind: str) -> None:
     async def abroken(query: Query) -> str:
         raise ValueError("no key")
 
-    answerer = SystemAnswerer(broken if kind == "sync" else abroken, "mine", loop, Bound(2))
+    answerer = SystemAnswerer(broken if kind == "sync" else abroken, "mine", loop, CallLimit(2))
     told = []
     ways: tuple[Callable[[], Answer], ...] = (lambda: answerer(CASES[0]), lambda: loop.run(answerer.ahead(CASES[0])))
     for ask in ways:
@@ -110,13 +110,13 @@ def test_ahead_fails_as_in_turn(loop: LoopThread, kind: str) -> None:
         told.append((caught.value.kind, str(caught.value)))
     assert told[0] == told[1]
     assert told[0][0] == "system_error"
-    answerer = SystemAnswerer(lambda query: 7, "mine", loop, Bound(2))  # type: ignore[arg-type]
+    answerer = SystemAnswerer(lambda query: 7, "mine", loop, CallLimit(2))  # type: ignore[arg-type]
     with pytest.raises(SystemContractError, match="returned int 7"):
         loop.run(answerer.ahead(CASES[0]))
 
 
 def test_a_cancelled_answer_says_so_and_gives_its_slot_back(loop: LoopThread) -> None:
-    bound, watched = Bound(1), Watched(0)
+    bound, watched = CallLimit(1), Watched(0)
     hanging = SystemAnswerer(Watched(60).later, "mine", loop, bound)
 
     async def cancelled() -> str:
@@ -134,7 +134,7 @@ def test_a_cancelled_answer_says_so_and_gives_its_slot_back(loop: LoopThread) ->
 
 
 def test_the_usage_of_an_answer_is_charged_once(loop: LoopThread) -> None:
-    answerer = SystemAnswerer(lambda query: Answer("", usage=Usage(10, 2, 0.5)), "mine", loop, Bound(2))
+    answerer = SystemAnswerer(lambda query: Answer("", usage=Usage(10, 2, 0.5)), "mine", loop, CallLimit(2))
     meter = Meter()
 
     async def ask() -> None:
@@ -163,7 +163,7 @@ def test_usage_defaults_to_the_calls_of_the_sessions_models(
 
     async def ask() -> Answer:
         SCOPE.set(Scope(Meter()))
-        return await SystemAnswerer(asks, "mine", loop, Bound(2)).ahead(CASES[0])
+        return await SystemAnswerer(asks, "mine", loop, CallLimit(2)).ahead(CASES[0])
 
     took = loop.run(ask()).usage
     assert took is not None

@@ -31,7 +31,7 @@ from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import RGB_MARKERS
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.model.verdict import Verdict
-from pytest_rageval.threads import Bound
+from pytest_rageval.threads import CallLimit
 
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {"repeat": "3"})
 LENGTH = Metric("length", lambda sample: Score(0.5))
@@ -75,7 +75,7 @@ async def mine(query: Query) -> Answer:
 
 
 def desk(loop: LoopThread, llm: ScriptedLLM | None = None, system: object = mine) -> CaseExecutor:
-    answerer = SystemAnswerer(system, "mine", loop, Bound(2))  # type: ignore[arg-type]
+    answerer = SystemAnswerer(system, "mine", loop, CallLimit(2))  # type: ignore[arg-type]
     model = None if llm is None else client(llm)
     return CaseExecutor(answerer, Sources(loop, llm=model, judge=model), RGB_MARKERS)
 
@@ -217,8 +217,8 @@ def test_a_call_knows_its_repeat(loop: LoopThread) -> None:
 
 def test_only_systems_that_can_overlap_are_asked_ahead(loop: LoopThread) -> None:
     plain, task = Task("t", "t", "mine", CASE, (LENGTH,)), judged(Asks("a"))
-    light = SystemAnswerer(lambda query: "", "mine", loop, Bound(1), light=True)
-    sync = SystemAnswerer(lambda query: "", "mine", loop, Bound(1))
+    light = SystemAnswerer(lambda query: "", "mine", loop, CallLimit(1), light=True)
+    sync = SystemAnswerer(lambda query: "", "mine", loop, CallLimit(1))
     assert desk(loop).goes_ahead(plain)
     assert not CaseExecutor(light, Sources(loop), RGB_MARKERS).goes_ahead(plain)
     assert CaseExecutor(light, Sources(loop), RGB_MARKERS).goes_ahead(task)

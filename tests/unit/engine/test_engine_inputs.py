@@ -48,7 +48,7 @@ from pytest_rageval.report.files.paid_calls import paid_by_run
 from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.workflow import NO_CALLS
 from pytest_rageval.testbeds.settings import parse_settings
-from pytest_rageval.threads import Bound
+from pytest_rageval.threads import CallLimit
 
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {})
 
@@ -97,7 +97,7 @@ def register(monkeypatch: pytest.MonkeyPatch, more: ScoringInput) -> None:
 
 
 def desk(loop: LoopThread, llm: ChatModel | None = None, *, light: bool = False) -> CaseExecutor:
-    answerer = SystemAnswerer(lambda query: Answer("Paris"), "mine", loop, Bound(1), light=light)
+    answerer = SystemAnswerer(lambda query: Answer("Paris"), "mine", loop, CallLimit(1), light=light)
     return CaseExecutor(answerer, Sources(loop, judge=llm), RGB_MARKERS)
 
 
@@ -159,7 +159,7 @@ def test_models_are_not_asked_about_an_answer_that_was_not_generated(
 ) -> None:
     register(monkeypatch, WORDING)
     llm = ScriptedLLM("so")
-    answerer = SystemAnswerer(lambda query: Answer("", generated=False), "mine", loop, Bound(1))
+    answerer = SystemAnswerer(lambda query: Answer("", generated=False), "mine", loop, CallLimit(1))
     for asked in both(loop, CaseExecutor(answerer, Sources(loop, judge=llm), RGB_MARKERS)):
         assert dict(asked.inputs) == {}
     assert llm.requests == ()

@@ -28,7 +28,7 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.phrases import RGB_MARKERS
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.threads import Bound
+from pytest_rageval.threads import CallLimit
 
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {})
 FOUND = Ranking((ScoredPassage("a", 1.0, "Rome"), ScoredPassage("b", 2.0, "Paris"), ScoredPassage("c", 0.5, "Lima")))
@@ -80,7 +80,7 @@ class Reader:
 
 
 def desk(loop: LoopThread | NoLoop, system: Any, most: int = 2) -> CaseExecutor:
-    answerer = SystemAnswerer(system, "mine", loop, Bound(most))
+    answerer = SystemAnswerer(system, "mine", loop, CallLimit(most))
     return CaseExecutor(answerer, Sources(loop, OnceCache(answerer)), RGB_MARKERS)
 
 

@@ -10,7 +10,7 @@ from support.samples.attack_texts import ATTACKS
 from pytest_rageval.component_options import ComponentOptions
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.systems.chains.named import shipped_chains
+from pytest_rageval.systems.chains.find_chain import shipped_chains
 from pytest_rageval.systems.chains.system import build, read
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup

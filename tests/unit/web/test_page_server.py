@@ -123,7 +123,7 @@ def test_a_server_that_does_not_answer_is_said(
     served: PageProcess, site: Site, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing answers at the address, or another server: one that has no such token."""
-    monkeypatch.setattr("pytest_rageval.web.address.PATIENCE_S", 0.15)
+    monkeypatch.setattr("pytest_rageval.web.address.ANSWER_TIMEOUT_S", 0.15)
     with socket.socket() as closed, claim_server(Address(site)):
         closed.bind(("127.0.0.1", 0))
         Address(site).write(url.format(closed=closed.getsockname()[1], other=served.base))

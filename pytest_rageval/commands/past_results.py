@@ -24,25 +24,26 @@ from pytest_rageval.report.text.lines import counted
 
 __all__ = ["past_commits", "past_runs"]
 
-REST = '"instances": '
-"""Start of the first line of a results.json about single cases; the totals are before it."""
+CASES_START = '"instances": '
+"""Start of the first line of a results.json that is about single cases; the lines before it have the totals."""
 
 LOG = (
-    *("-c", "core.quotePath=false", "log", "--follow", "-c", "--name-only"),  # -c: merges that changed the file too
+    *("-c", "core.quotePath=false", "log", "--follow", "-c", "--name-only"),  # -c: also merges that changed the file
     "--format=%x00%H%x00%cI%x00%s%x00",
 )
 """Arguments of git that list the commits of a file, newest first, and its path at that time."""
 
 MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+"""The errors of reading a malformed results.json or baseline."""
 
 
 def past_runs(root: Path) -> list[Entry | UnreadableEntry]:
-    """Return the runs of a project, oldest first."""
+    """Read the runs of a project, oldest first."""
     return [_run(folder) for folder in progress("reading run", stored_runs(runs_of(root))[::-1])]
 
 
 def past_commits(path: Path) -> list[Entry | UnreadableEntry]:
-    """Return the commits that changed or moved a baseline, oldest first.
+    """Read a baseline at each commit that changed or moved it, oldest first.
 
     Raises:
         SettingError: git or the repository is missing, or no commit has the file.
@@ -78,13 +79,13 @@ def _commit(path: Path, commit: str, when: str, subject: str, name: str) -> Entr
 
 
 def _entry(folder: Path) -> Entry:
-    """Return the totals of a run; read only the head of its results.json if the totals are there."""
+    """Return the totals of a run; if the start of its results.json has them, read only that."""
     with (folder / RESULTS).open(encoding="utf-8") as stream:
-        head = "".join(takewhile(lambda line: not line.startswith(REST), stream))
+        head = "".join(takewhile(lambda line: not line.startswith(CASES_START), stream))
         try:
             results = parse_json(f"{head.rstrip().removesuffix(',')}\n}}")
             totals = [decoder(Total)(each) for each in results["totals"]]
-        except MALFORMED:  # an older version, or rewritten by another program
+        except MALFORMED:  # an older version wrote it, or another program rewrote it
             stream.seek(0)
             results = parse_json(stream.read())
             run, _ = run_of(results)
@@ -102,14 +103,14 @@ def _marks(results: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     run, plan = results["run"], results["plan"]
     shard, not_run = run.get("shard"), Counter(plan["unfinished"].values())
     left_out = {nodeid: testbed.get("left_out", 0) for nodeid, testbed in results["testbeds"].items()}
-    of_all = "" if any(left_out.values()) else plan.get("part", "")  # an older version counted no testbeds
+    part = "" if any(left_out.values()) else plan.get("part", "")  # older versions have one text for all testbeds
     marks = {}
     for nodeid, n_left_out in left_out.items():
         reasons = [
             "interrupted" if run["interrupted"] and (not_run[nodeid] or not not_run) else "",
             f"shard {shard['number']}/{shard['of']}" if shard else "",
             f"{not_run[nodeid]} not run" if not_run[nodeid] else "",
-            f"{counted(n_left_out, 'case')} left out" if n_left_out else of_all,
+            f"{counted(n_left_out, 'case')} left out" if n_left_out else part,
         ]
         marks[nodeid] = tuple(filter(None, reasons))
     return marks

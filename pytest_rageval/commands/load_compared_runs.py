@@ -1,4 +1,4 @@
-"""Load two runs to compare: their measures, and the later run with the answers of the earlier one."""
+"""Load the two runs of a comparison, and attach the earlier one's answers to the later one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_rageval.report.run.old_answers import AnswerSource, answers_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.scoring.folder import is_scores
 
-__all__ = ["ComparedRuns", "compared_runs"]
+__all__ = ["ComparedRuns", "load_compared_runs"]
 
 
 class ComparedRuns(NamedTuple):
@@ -25,9 +25,9 @@ class ComparedRuns(NamedTuple):
     Attributes:
         before: the measures of the earlier run.
         after: the measures of the later run.
-        run: the later run, with the earlier one as its baseline, which provides the old answers; None for a
-            baseline, because only its measures are known.
-        stored: the later run as it was loaded; None for a baseline.
+        run: the later run. Its baseline is the earlier run, and ``run.old`` has the answers of that run. None if the
+            later run is a baseline or scores, which have measures only.
+        stored: the later run with its results.json; None if ``run`` is None.
     """
 
     before: Snapshot
@@ -36,10 +36,10 @@ class ComparedRuns(NamedTuple):
     stored: StoredRun | None
 
 
-def compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
+def load_compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
     """Load two runs; each is a baseline, a results.json, or a run's name or folder.
 
-    The answers of a baseline are those next to it, if there are any.
+    The answers of a baseline are read from the file of answers next to it, if there is one.
 
     Raises:
         DataError, SettingError: a run is unknown or cannot be read, or a baseline's answers are malformed.
@@ -49,14 +49,15 @@ def compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
     run = None if stored is None else stored.run
     if run is not None:
         run.baseline, run.source = before, _answers(base, None if earlier is None else earlier.run)
-        run.outcomes = {nodeid: replace(each, was=None) for nodeid, each in run.outcomes.items()}  # of another baseline
+        # `was` has values of the baseline of the run's session, not of `base`
+        run.outcomes = {nodeid: replace(each, was=None) for nodeid, each in run.outcomes.items()}
     return ComparedRuns(before, after, run, stored)
 
 
 def _load(root: Path, name: str) -> tuple[Snapshot, StoredRun | None]:
     path = Path(name)
     if is_scores(path):
-        from pytest_rageval.scoring.stored import snapshot_of_scores
+        from pytest_rageval.scoring.read_scores import snapshot_of_scores
 
         return snapshot_of_scores(path), None
     with doing(f"reading {path}"):

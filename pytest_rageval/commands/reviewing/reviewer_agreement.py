@@ -1,4 +1,4 @@
-"""Agreement of two or more reviewers about the same cases, by kappa and alpha."""
+"""Measure the agreement of reviewers who graded the same cases, by kappa and alpha."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pytest_rageval.generation.review.folder import ReviewFolder
 __all__ = ["agreement_lines", "agreement_of_reviewers"]
 
 _LEVELS = tuple((grade - 1) / (len(GRADES) - 1) for grade in GRADES)
-"""The grades 1..5 on the scale 0..1 of `analysis`."""
+"""The grades 1..5 as numbers in 0..1, which the statistics need."""
 
 
 def agreement_of_reviewers(folder: ReviewFolder, decisions: Decisions) -> Agreement | None:
     """Return the agreement on the cases that several people graded; None if there is no such case.
 
-    The first person's grade of a case, by name, is compared with each other one.
+    Each case's grade by the alphabetically first reviewer is compared with the grades by the others.
     """
     ratings = []
     for draft in folder.sample:
@@ -32,11 +32,11 @@ def agreement_of_reviewers(folder: ReviewFolder, decisions: Decisions) -> Agreem
 
 def agreement_lines(folder: ReviewFolder, decisions: Decisions) -> Iterator[str]:
     """Yield the agreement of reviewers as a line; nothing if no case has two grades."""
-    found = agreement_of_reviewers(folder, decisions)
-    if found is None:
+    result = agreement_of_reviewers(folder, decisions)
+    if result is None:
         return
-    cases = f"{found.n_cases:,} case{'' if found.n_cases == 1 else 's'} with two grades"
-    kappa, alpha = _text(found.kappa_quadratic), _text(found.alpha)
+    cases = f"{result.n_cases:,} case{'' if result.n_cases == 1 else 's'} with two grades"
+    kappa, alpha = _text(result.kappa_quadratic), _text(result.alpha)
     yield f"agreement of reviewers, {cases}: quadratic kappa {kappa}, alpha {alpha}"
 
 

@@ -1,4 +1,4 @@
-"""Rows of traces: steps as recorded answers hold them."""
+"""Encode the steps of a trace as JSON, for the field ``trace`` of a recorded answer."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ __all__ = ["trace_rows"]
 
 
 def trace_rows(trace: Iterable[Step]) -> list[JsonObject]:
-    """Return the steps as ``trace`` of a recorded answer: objects with ``kind`` and ``detail``."""
+    """Return a JSON object with ``kind`` and ``detail`` for each step."""
     encode = encoder(Step)
     return [cast("JsonObject", encode(step)) for step in trace]

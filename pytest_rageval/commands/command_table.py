@@ -1,4 +1,4 @@
-"""The commands of ``rageval``, in order of use. Adding one is its module and one line here."""
+"""The table of the commands of ``rageval``. To add a command, write its module and a line here."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Command(NamedTuple):
 
     Attributes:
         about: what it does, in one line.
-        example: how it is typed, behind ``rageval``.
-        module: the module below this package, imported on use, whose ``add_to`` adds the arguments to a parser.
+        example: the arguments of an example, without ``rageval``.
+        module: its module in this package, imported on use; its function ``add_to`` adds the arguments to a parser.
     """
 
     about: str

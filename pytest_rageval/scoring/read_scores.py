@@ -1,4 +1,4 @@
-"""Read a folder of scores as a run, for the commands that take a run."""
+"""Read a folder of scores, written by ``rageval score``, as a run, for commands that need a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ __all__ = ["run_of_scores", "snapshot_of_scores", "summary_text"]
 
 
 def run_of_scores(path: Path) -> Run:
-    """Return the run of a folder of scores, without texts. Baseline gates are left out: only the summary has them."""
+    """Read a folder of scores as a run without texts.
+
+    Gates that compare with a baseline are left out; a note names them, and the file of the summary has their results.
+    """
     started, plan, outcomes = _read(path)
     left_out = [text for testbed in plan.testbeds.values() for text in testbed.gates if parse_gate(text).baseline]
     for nodeid, testbed in plan.testbeds.items():
@@ -42,7 +45,7 @@ def run_of_scores(path: Path) -> Run:
 
 
 def snapshot_of_scores(path: Path) -> Snapshot:
-    """Return the snapshot of a folder of scores, to compare it with a run."""
+    """Return the measures of a folder of scores, to compare it with a run."""
     started, plan, outcomes = _read(path)
     return replace(snapshot_of_outcomes(plan, outcomes, set(), started), run=path.name, path=str(path))
 

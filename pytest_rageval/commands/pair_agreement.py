@@ -1,4 +1,4 @@
-"""``rageval agreement PAIRS [RUN...]``: compare the differences of metrics with people's preferences."""
+"""``rageval agreement PAIRS [RUN...]``: compare metrics with people's preferences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_rageval.commands.analyses.runs import joined
+from pytest_rageval.commands.analyses.load_and_write import load_joined_runs
 from pytest_rageval.datasets.pair_labels import PairLabel, read_pairs
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, short_repr
@@ -21,13 +21,13 @@ __all__ = ["agreement_of_pairs"]
 def agreement_of_pairs(
     path: Path, runs: Sequence[str], worth: Worth, *, metrics: Sequence[str], by: str, as_json: bool
 ) -> Iterator[str]:
-    """Yield the agreement of metrics with people's preferences, as lines or as one JSON text.
+    """Yield how often differences of metrics agree with people's preferences, as lines or as one JSON text.
 
     Args:
         path: the file of preferences.
-        runs: names of runs, or paths of results.json, that are joined; none is the newest.
+        runs: names of runs, or paths of results.json files; they are joined. An empty list means the newest run.
         worth: the scale of preferences that are numbers.
-        metrics: the metrics to compare; empty for those of the preferences, or all answer metrics.
+        metrics: the metrics to compare; empty for those that the preferences name, else all answer metrics.
         by: a facet to slice by, or "".
         as_json: yield one JSON text instead of lines.
 
@@ -35,7 +35,7 @@ def agreement_of_pairs(
         RagEvalError: the preferences or a run cannot be read, or no preference belongs to two answers of the runs.
     """
     labels = read_pairs(path, worth)
-    stored = joined(runs)
+    stored = load_joined_runs(runs)
     matches = match_pairs(labels, stored.outcomes)
     if not matches.pairs:
         raise DataError(shown_path(path), _mismatch(labels, matches))

@@ -1,4 +1,4 @@
-"""Parts of a chain: the actions up to one of them."""
+"""Cut a chain after one of its actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def action_named(chain: Chain, name: str, where: str) -> Action:
 
 
 def chain_until(chain: Chain, last: Action) -> Chain:
-    """Return the actions of a chain up to ``last``, whose output is the answer; the whole chain for its last action."""
+    """Return a chain that ends after the action ``last`` and answers with its output.
+
+    For the last action of the chain, return the chain itself, with its own answer.
+    """
     actions = chain.actions[: chain.actions.index(last) + 1]
     if actions == chain.actions:
         return chain

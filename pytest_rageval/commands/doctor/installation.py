@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 
 from pytest_rageval.hooks.doctor_command import Check
 
-__all__ = ["installed"]
+__all__ = ["check_installation"]
 
 PACKAGE = "pytest-rageval"
 
@@ -18,16 +18,16 @@ DEVELOPMENT = ("all", "dev", "docs", "plugins")
 """Extras that no feature needs."""
 
 
-def installed() -> Iterator[Check]:
+def check_installation() -> Iterator[Check]:
     """Yield the versions of Python, pytest and this package, and whether each extra is installed."""
     yield Check("installed", "python", "ok", platform.python_version())
     for name in ("pytest", PACKAGE):
         yield Check("installed", name, "ok", version(name))
     for extra, needed in _extras().items():
-        absent = [each.name for each in needed if not _is_met(each)]
-        command = f"pip install '{PACKAGE}[{extra}]' ({', '.join(absent)})"
-        versions = ", ".join(f"{each.name} {version(each.name)}" for each in needed if each.name not in absent)
-        yield Check("installed", f"extra {extra}", "missing" if absent else "ok", command if absent else versions)
+        missing = [each.name for each in needed if not _is_met(each)]
+        command = f"pip install '{PACKAGE}[{extra}]' ({', '.join(missing)})"
+        versions = ", ".join(f"{each.name} {version(each.name)}" for each in needed if each.name not in missing)
+        yield Check("installed", f"extra {extra}", "missing" if missing else "ok", command if missing else versions)
 
 
 def _extras() -> dict[str, list[Requirement]]:
@@ -35,14 +35,14 @@ def _extras() -> dict[str, list[Requirement]]:
     extras: dict[str, list[Requirement]] = {}
     for line in requires(PACKAGE) or ():
         requirement = Requirement(line)
-        for extra in _named_in(line):
+        for extra in _extras_of(line):
             if extra not in DEVELOPMENT and requirement.marker and requirement.marker.evaluate({"extra": extra}):
                 extras.setdefault(extra, []).append(requirement)
     return dict(sorted(extras.items()))
 
 
-def _named_in(line: str) -> list[str]:
-    """Return the extras that the marker of a requirement names."""
+def _extras_of(line: str) -> list[str]:
+    """Return the extras in the marker of a requirement, such as ``html`` in ``jinja2; extra == "html"``."""
     return [part.split()[0].strip("'\"()") for part in line.split("extra ==")[1:]]
 
 

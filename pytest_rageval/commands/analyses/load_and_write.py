@@ -1,4 +1,4 @@
-"""Load the runs of an analysis, and print it or write it to a file."""
+"""Load the runs of an analysis, and print its tables or write them to files."""
 
 from __future__ import annotations
 
@@ -24,38 +24,52 @@ from pytest_rageval.report.text.colours import paint
 from pytest_rageval.report.text.lines import Line, wrap
 from pytest_rageval.report.text.tables import table
 
-__all__ = ["add_formats", "as_json", "chosen_metric", "facet_known", "joined", "loaded", "outputs", "table_text"]
+__all__ = [
+    "add_formats",
+    "check_facet",
+    "json_text",
+    "load_joined_runs",
+    "load_runs",
+    "select_metric",
+    "table_lines",
+    "write_formats",
+]
 
 
 def add_formats(parser: argparse.ArgumentParser, formats: Mapping[str, str]) -> None:
-    """Add the runs and one option for each format; without a path or with ``-`` it prints."""
+    """Add the argument RUN and one option for each format; the option without a path, or with ``-``, prints."""
     parser.add_argument("runs", nargs="*", metavar="RUN", help=f"{RUN} (default: the newest)")
     for name, what in formats.items():
         parser.add_argument(f"--{name}", nargs="?", const=STDOUT, metavar="PATH", help=f"{what}; - prints it")
 
 
-def joined(names: Sequence[str]) -> JoinedRuns:
-    """Return the joined runs, by default the newest one.
+def load_joined_runs(names: Sequence[str]) -> JoinedRuns:
+    """Load runs, by default the newest one, and join them.
 
     Raises:
-        SettingError: a run cannot be read, or the runs do not fit together.
+        SettingError: a run cannot be read, or the runs differ in their data or settings.
     """
-    runs = loaded(names)
+    runs = load_runs(names)
     with doing("joining the runs"):
         return join_runs(runs)
 
 
-def loaded(names: Sequence[str]) -> list[NamedRun]:
-    """Return the loaded runs, by default the newest one; raise `SettingError` if one cannot be read."""
+def load_runs(names: Sequence[str]) -> list[NamedRun]:
+    """Load runs, by default the newest one; raise `SettingError` if one cannot be read."""
     root = rootdir(Path.cwd())
-    chosen: list[str | None] = list(names) or [None]
-    stored = [stored_run(root, name) for name in chosen]
-    paths = [results_path(root, name) for name in chosen]
+    runs: list[str | None] = list(names) or [None]
+    stored = [stored_run(root, name) for name in runs]
+    paths = [results_path(root, name) for name in runs]
     return [NamedRun(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
 
 
-def chosen_metric(runs: JoinedRuns, metric: str | None) -> str:
-    """Return the metric of ``--metric``, by default the primary one of the most cases; raise if it is unknown."""
+def select_metric(runs: JoinedRuns, metric: str | None) -> str:
+    """Return the metric of ``--metric``, by default the primary metric of the most cases.
+
+    Raises:
+        UnknownNameError: the runs have no such metric.
+        SettingError: the runs have no outcome.
+    """
     if metric is not None:
         if metric not in runs.metrics:
             raise UnknownNameError("metric", metric, runs.metrics, "--metric")
@@ -65,8 +79,8 @@ def chosen_metric(runs: JoinedRuns, metric: str | None) -> str:
     return runs.primary[0]
 
 
-def facet_known(runs: JoinedRuns, name: str, option: str, *, of_systems: bool = False) -> None:
-    """Raise `UnknownNameError` unless some case has the facet; ``of_systems`` allows those of systems, too."""
+def check_facet(runs: JoinedRuns, name: str, option: str, *, of_systems: bool = False) -> None:
+    """Raise `UnknownNameError` if no case has the facet; ``of_systems`` also allows the facets of systems."""
     known = {facet for outcome in runs.outcomes for facet in outcome.facets}.difference(OF_SYSTEMS)
     if of_systems:
         known |= {*OF_SYSTEMS}
@@ -74,24 +88,24 @@ def facet_known(runs: JoinedRuns, name: str, option: str, *, of_systems: bool = 
         raise UnknownNameError("facet", name, known, option)
 
 
-def outputs(
+def write_formats(
     arguments: argparse.Namespace, texts: Mapping[str, Callable[[], str]], runs: Sequence[str]
 ) -> Iterator[str] | None:
-    """Write or return the chosen formats; None if none is chosen.
+    """Write each format whose option is set, and return the lines to print; None if no option is set.
 
     Args:
         arguments: the parsed arguments.
         texts: format -> function that returns its text.
-        runs: the names of the runs, which no path may be.
+        runs: the names of the runs; an option with such a value is an error.
 
     Raises:
         SettingError: a path is a run, or cannot be written.
     """
-    chosen = {name: path for name in texts if (path := getattr(arguments, name)) is not None}
-    if not chosen:
+    targets = {name: path for name in texts if (path := getattr(arguments, name)) is not None}
+    if not targets:
         return None
     lines: list[str] = []
-    for name, path in chosen.items():
+    for name, path in targets.items():
         with doing(f"writing {name}"):
             text = texts[name]()
         if path == STDOUT:
@@ -108,7 +122,7 @@ def outputs(
     return iter(lines)
 
 
-def table_text(tables: Iterable[Table]) -> Iterator[str]:
+def table_lines(tables: Iterable[Table]) -> Iterator[str]:
     """Yield tables as lines for the terminal."""
     width, colours = shutil.get_terminal_size().columns, terminal_colours()
     for at, each in enumerate(tables):
@@ -120,6 +134,6 @@ def table_text(tables: Iterable[Table]) -> Iterator[str]:
             yield paint(line._replace(text=ascii_safe(line.text) if not line.marks else line.text), colours, None)
 
 
-def as_json(plain: Mapping[str, Any]) -> str:
-    """Return builtins as JSON."""
+def json_text(plain: Mapping[str, Any]) -> str:
+    """Return builtins, such as dicts and lists, as JSON text."""
     return json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
