@@ -98,7 +98,8 @@ class Recorder:
             self._has_plan = True
             self.run.plan = plan
             self.run.baseline = self._comparison_baseline()
-            self.run.resumed_note, self.run.changed_code = self._resumed.summary(plan), self._resumed.changed_files(plan)
+            self.run.resumed_note = self._resumed.summary(plan)
+            self.run.changed_code = self._resumed.changed_files(plan)
             self.run.resumed = self._resumed.results_entry(plan)
             self.outputs.faults += self._resumed.warnings(plan)
             self._write(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))

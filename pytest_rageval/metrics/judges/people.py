@@ -40,8 +40,8 @@ def people_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
         """Score an answer by people's labels, and a run by METRIC corrected by them.
 
         Formula: for one answer, the mean value of its labels. For several answers of one system, METRIC's mean,
-        corrected by the labels (PPI++, see `pytest_rageval.analysis.corrected_mean`). The session matches labels to answers
-        at its end: until then, and without a label, an answer has no value.
+        corrected by the labels (PPI++, see `pytest_rageval.analysis.corrected_mean`). The session matches labels to
+        answers at its end: until then, and without a label, an answer has no value.
         Range: 0..1, direction of METRIC. Empty input: an answer without labels has no value; a mean has no value if
         the system has fewer than 10 labels ("too_few_labels").
         Source: Angelopoulos, Duchi and Zrnic, "PPI++" (2023).

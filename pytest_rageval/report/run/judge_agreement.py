@@ -31,7 +31,7 @@ from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.model.facets import FACETS, sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["CorrectedMean", "LabelAgreement", "MetricAgreement", "measure_label_agreement"]
+__all__ = ["CorrectedSystemMean", "LabelAgreement", "MetricAgreement", "measure_label_agreement"]
 
 ABSENT = "-"
 
@@ -58,7 +58,7 @@ class MetricAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class CorrectedMean:
+class CorrectedSystemMean:
     """A metric's mean over all answers of a system, raw and corrected by people's labels."""
 
     metric: str
@@ -80,7 +80,7 @@ class LabelAgreement:
 
     matched: Matched
     judges: tuple[MetricAgreement, ...]
-    means: tuple[CorrectedMean, ...]
+    means: tuple[CorrectedSystemMean, ...]
     by: str = ""
     people: tuple[float | None, int] | None = None
 
@@ -171,7 +171,7 @@ def _facet(outcome: Outcome, name: str) -> str:
     return outcome.facets.get(name, outcome.system if name == "system" else ABSENT)
 
 
-def _means(metric: str, answers: Sequence[Scored], outcomes: Sequence[Outcome]) -> list[CorrectedMean]:
+def _means(metric: str, answers: Sequence[Scored], outcomes: Sequence[Outcome]) -> list[CorrectedSystemMean]:
     """Return the corrected means of systems with unlabelled cases; each case counts once."""
     means = []
     for system in sorted({answer.outcome.system for answer in answers}):
@@ -188,7 +188,7 @@ def _means(metric: str, answers: Sequence[Scored], outcomes: Sequence[Outcome]) 
             if (score := each.scores.get(metric)) is not None and score.judged is not None
         ]
         if unlabelled:
-            means.append(CorrectedMean(metric, system, corrected_of([*labelled, *unlabelled])))
+            means.append(CorrectedSystemMean(metric, system, corrected_of([*labelled, *unlabelled])))
     return means
 
 

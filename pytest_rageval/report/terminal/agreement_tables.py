@@ -12,7 +12,7 @@ from pytest_rageval.analysis.people.labelled_answers import Matched
 from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import facet_text
-from pytest_rageval.report.run.judge_agreement import CorrectedMean, LabelAgreement, MetricAgreement
+from pytest_rageval.report.run.judge_agreement import CorrectedSystemMean, LabelAgreement, MetricAgreement
 from pytest_rageval.report.text.lines import counted, few_of, interval, number
 from pytest_rageval.report.text.tables import blocks_of, table_lines
 
@@ -167,7 +167,7 @@ def confusion_lines(agreement: Agreement, metric: str, levels: Sequence[str]) ->
     )
 
 
-def _corrected(means: Sequence[CorrectedMean], width: int) -> Iterator[str]:
+def _corrected(means: Sequence[CorrectedSystemMean], width: int) -> Iterator[str]:
     yield ""
     yield "mean over all judged cases, and corrected to what people would say (prediction-powered inference)"
     columns = [
@@ -184,7 +184,7 @@ def _corrected(means: Sequence[CorrectedMean], width: int) -> Iterator[str]:
         yield from block
 
 
-def _corrected_text(each: CorrectedMean) -> str:
+def _corrected_text(each: CorrectedSystemMean) -> str:
     mean = each.mean
     if mean.value is None:
         return _WHY.get(mean.reason or "", "–")
