@@ -126,8 +126,7 @@ class Recorder:
         self.run.take_retrievers(payload["retrievers"])
         self.run.versions.update(payload["versions"])
         if len(self.run.instances) > n_instances:
-            case_id = encoded["case_id"]
-            stored = to_json(self.run.instances[case_id])
+            case_id, stored = encoded["case_id"], to_json(self.run.instances[encoded["case_id"]])
             self._unflushed[case_id] = self._write(lambda folder: folder.append_instance(case_id, stored))
         if self._folder is not None:
             self._report_saver.take_payload(encoded, payload, self._folder.outcomes)
