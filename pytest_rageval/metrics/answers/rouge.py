@@ -87,9 +87,9 @@ def _ngrams(words: Sequence[str], n: int) -> set[Any]:
 
 
 def _lcs_score(answer: Sequence[str], reference: Sequence[str]) -> float:
-    from rapidfuzz.distance.LCSseq import similarity
+    from rapidfuzz import distance  # a submodule first would deadlock with a thread that imports rapidfuzz
 
-    return _f1(similarity(reference, answer), len(answer), len(reference))
+    return _f1(distance.LCSseq.similarity(reference, answer), len(answer), len(reference))
 
 
 def _f1(shared: int, of_answer: int, of_reference: int) -> float:

@@ -41,9 +41,9 @@ def route_recall(sample: Sample) -> Score:
 
 def _common_length(route: Sequence[str], calls: Sequence[str]) -> int:
     """Return the length of the longest common subsequence."""
-    from rapidfuzz.distance.LCSseq import similarity
+    from rapidfuzz import distance  # a submodule first would deadlock with a thread that imports rapidfuzz
 
-    return similarity(route, calls)
+    return distance.LCSseq.similarity(route, calls)
 
 
 ROUTE_RECALL = Metric("route_recall", route_recall, of="both")
