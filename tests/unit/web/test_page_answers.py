@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import socket
 from contextlib import suppress
+from http.client import HTTPConnection
+from select import select
 
 import pytest
 from support.servers.page_process import PageProcess
@@ -27,6 +29,19 @@ def test_an_error_is_one_sentence(served: PageProcess, how: str, status: int, er
     assert "It did not work" in page.text
     assert "Traceback" not in page.text
     assert served.client.get("/").status_code == 200
+
+
+def test_an_unexpected_error_leaves_the_connection_open(served: PageProcess) -> None:
+    """A browser repeats a GET that finds its connection closed, but not a POST."""
+    cookies = "; ".join(f"{name}={value}" for name, value in served.client.cookies.items())
+    connection = HTTPConnection("127.0.0.1", served.port, timeout=10)
+    for path, status in (("/api/fail/fault", 500), ("/fail/fault", 500), ("/", 200)):
+        connection.request("GET", path, headers={"Cookie": cookies})
+        answer = connection.getresponse()
+        answer.read()
+        assert (path, answer.status) == (path, status)
+        assert not select([connection.sock], [], [], 0.2)[0]  # the server closes a connection by sending its end
+    connection.close()
 
 
 def test_an_unknown_path_and_method_are_said(served: PageProcess) -> None:
