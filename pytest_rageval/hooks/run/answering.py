@@ -22,13 +22,13 @@ from pytest_rageval.hooks.config.shared_folder import shared_folder
 from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
 from pytest_rageval.hooks.prepare.suspects import runs_alone, suspects_of
 from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, show_directly
-from pytest_rageval.hooks.run.failures import BUDGET, BUILD, CONTRACT, asked_or_error, desk_or_error, fail_test
+from pytest_rageval.hooks.run.failures import BUDGET, BUILD, CONTRACT, executor_or_error, fail_test, responses_or_error
 from pytest_rageval.hooks.run.journal import journal_of
 from pytest_rageval.hooks.run.keys import NO_CALL, RESULTS
 from pytest_rageval.hooks.run.play_requests import PlayRequests
 from pytest_rageval.hooks.run.rag_ask import RagAsk
 from pytest_rageval.hooks.run.result import RagResult
-from pytest_rageval.hooks.run.system_setup import Desks, Origin
+from pytest_rageval.hooks.run.system_setup import CaseExecutors, Origin
 from pytest_rageval.hooks.run.test_queue import UpcomingTests, may_be_skipped
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
@@ -75,12 +75,12 @@ class Answering:
         status = session.config.pluginmanager.getplugin("rageval-status")
         self._loop = LoopThread(getattr(status, "tick", None))
         self._journal = journal_of(session.config)
-        self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
+        self._executors = CaseExecutors(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
         self.asking = RagAsk(
-            collected, session, self._desks, self._runner, self._evidence, self._stop_if_refused, self._loop
+            collected, session, self._executors, self._runner, self._evidence, self._stop_if_refused, self._loop
         )
-        self.live = PlayRequests(collected, self._desks, self._runner, self._evidence, self._loop)
+        self.live = PlayRequests(collected, self._executors, self._runner, self._evidence, self._loop)
         self.traces = open_traces(collected.options.trace_mode)
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # cases with wrong answers; None after any other answer
@@ -103,25 +103,25 @@ class Answering:
         task = self._task(item, entry)
         located = self._evidence.located(task.case, request)
         task = task if located is task.case else replace(task, case=located)
-        origin = self._desks.origin(item, entry)
+        origin = self._executors.origin(item, entry)
         broken = self._broken.get(origin)
         if broken is not None and broken.nodeid != item.nodeid:  # the same item again is a rerun, which may succeed
             self._ahead.drop(id(item))
             self._outputs.pop(id(item), None)
             self._skip_unasked(request, task, outcome_of(task, error=CaseError(NOT_ASKED, _first_line(broken))))
-        outcome, desk, asked = self._outcome(request, entry, task, origin)
+        outcome, executor, responses = self._outcome(request, entry, task, origin)
         if self._breaks(origin, outcome):
             self._broken[origin] = outcome
         else:
             self._broken.pop(origin, None)
         if outcome.error_type == BUDGET:
             self._skip_unasked(request, task, outcome)
-        result = self._store_result(request, task, outcome, desk, asked)
-        if asked.answer is not None and asked.error is None and entry.responder.lasting:
-            self.asking.learn(origin, result.case, asked.answer)
+        result = self._store_result(request, task, outcome, executor, responses)
+        if responses.answer is not None and responses.error is None and entry.responder.lasting:
+            self.asking.learn(origin, result.case, responses.answer)
         if outcome.status == "error":
             self._stop_if_refused()
-            fail_test(outcome.error, asked.error, debugs=getattr(self._session.config.option, "usepdb", False))
+            fail_test(outcome.error, responses.error, debugs=getattr(self._session.config.option, "usepdb", False))
         return result
 
     @property
@@ -137,12 +137,12 @@ class Answering:
     @property
     def hint(self) -> str | None:
         """Advice on a slow system, from measured times; None if there is none."""
-        return self._desks.hint
+        return self._executors.hint
 
     @property
     def systems(self) -> list[SystemAnswerer]:
         """The systems that this process has built so far."""
-        return self._desks.answering
+        return self._executors.answering
 
     def stop_looking_ahead(self) -> None:
         """Stop asking ahead, because a debugger starts: show its output, and cancel pending answers.
@@ -159,7 +159,7 @@ class Answering:
         """End the event loop's thread; return the model calls that belong to no reported outcome."""
         self._loop.close(self._collected.models.close)
         self._ahead.clear()
-        self._desks.close()
+        self._executors.close()
         self._journal.close()
         self._routing.stop()
         unclaimed, last = self._ahead.unclaimed, self._last
@@ -175,12 +175,12 @@ class Answering:
     def _outcome(
         self, request: pytest.FixtureRequest, entry: Entry, task: Task, origin: Origin
     ) -> tuple[Outcome, CaseExecutor | None, CaseResponses]:
-        desk = desk_or_error(self._desks, request, entry, origin)
-        if isinstance(desk, CaseError):
-            asked = CaseResponses(error=desk)
-            return self._runner.run(task, asked), None, asked
-        asked = asked_or_error(partial(self._ask, request.node, entry, desk, task), task)
-        return self._runner.run(task, asked), desk, asked
+        executor = executor_or_error(self._executors, request, entry, origin)
+        if isinstance(executor, CaseError):
+            responses = CaseResponses(error=executor)
+            return self._runner.run(task, responses), None, responses
+        responses = responses_or_error(partial(self._ask, request.node, entry, executor, task), task)
+        return self._runner.run(task, responses), executor, responses
 
     def _breaks(self, origin: Origin, outcome: Outcome) -> bool:
         """Return whether this outcome of one of its cases breaks a system."""
@@ -193,16 +193,16 @@ class Answering:
         wrong.add(outcome.nodeid)  # a rerun is the same case again
         return len(wrong) >= MAX_WRONG
 
-    def _ask(self, item: pytest.Item, entry: Entry, desk: CaseExecutor, task: Task) -> CaseResponses:
+    def _ask(self, item: pytest.Item, entry: Entry, executor: CaseExecutor, task: Task) -> CaseResponses:
         """Ask the system in this thread, or on the event loop together with the next cases."""
         if not self._looks_ahead:
             self._cancel_except([])
-        if not self._looks_ahead or not entry.responder.lasting or not desk.goes_ahead(task):
+        if not self._looks_ahead or not entry.responder.lasting or not executor.goes_ahead(task):
             meter = Meter()
-            return self._ahead.ask_now(partial(desk.ask, task, meter), meter)
+            return self._ahead.ask_now(partial(executor.ask, task, meter), meter)
         expected = id(item) in self._ahead
         if not expected:
-            self._start_ahead(item, desk, task)
+            self._start_ahead(item, executor, task)
         if not expected or self._ahead.has_room:  # searching the window takes time
             self._fill_window(item)
         output = self._outputs.pop(id(item))
@@ -230,20 +230,20 @@ class Answering:
                 continue
             if following.nodeid in self._suspects:
                 continue
-            origin = self._desks.origin(following, entry)
-            desk = None if origin in self._broken else self._desks.known(origin)
-            if desk is None:
+            origin = self._executors.origin(following, entry)
+            executor = None if origin in self._broken else self._executors.known(origin)
+            if executor is None:
                 continue
             task = self._task(following, entry)
-            desk = self._desks.for_entry(desk, entry)
-            if desk.goes_ahead(task) and self._upcoming.keep(following):
-                self._start_ahead(following, desk, task)
+            executor = self._executors.for_entry(executor, entry)
+            if executor.goes_ahead(task) and self._upcoming.keep(following):
+                self._start_ahead(following, executor, task)
 
-    def _start_ahead(self, item: pytest.Item, desk: CaseExecutor, task: Task) -> None:
+    def _start_ahead(self, item: pytest.Item, executor: CaseExecutor, task: Task) -> None:
         self._routing.start()
         meter, output = Meter(), AheadOutput()
         self._outputs[id(item)] = output
-        ask = partial(output.capture, partial(desk.ask_ahead, task, meter))
+        ask = partial(output.capture, partial(executor.ask_ahead, task, meter))
         self._ahead.start(id(item), ask, meter)
 
     def _cancel_except(self, items: Sequence[pytest.Item]) -> None:
@@ -269,11 +269,13 @@ class Answering:
         request: pytest.FixtureRequest,
         task: Task,
         outcome: Outcome,
-        desk: CaseExecutor | None,
-        asked: CaseResponses,
+        executor: CaseExecutor | None,
+        responses: CaseResponses,
     ) -> RagResult:
         texts = self._collected.options.texts
-        result = RagResult(task, outcome, self._collected.catalog.metrics, self._runner, asked, desk, texts=texts)
+        result = RagResult(
+            task, outcome, self._collected.catalog.metrics, self._runner, responses, executor, texts=texts
+        )
         request.config.stash.setdefault(RESULTS, {})[request.node] = self._last = result
         return result
 

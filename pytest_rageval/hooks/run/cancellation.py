@@ -11,7 +11,7 @@ from pytest_rageval.engine.case_executor import CaseExecutor, CaseResponses
 from pytest_rageval.engine.loop import LoopFuture, LoopThread
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError
-from pytest_rageval.hooks.run.failures import asked_or_error
+from pytest_rageval.hooks.run.failures import responses_or_error
 
 __all__ = ["CANCELLED", "ask_until", "wait_for"]
 
@@ -28,21 +28,25 @@ POLL_S = 0.05
 
 
 def ask_until(
-    stop: threading.Event, loop: LoopThread, desk: CaseExecutor, ask: Callable[[], Awaitable[CaseResponses]], task: Task
+    stop: threading.Event,
+    loop: LoopThread,
+    executor: CaseExecutor,
+    ask: Callable[[], Awaitable[CaseResponses]],
+    task: Task,
 ) -> CaseResponses:
     """Ask on the event loop and wait for the answer; after ``stop``, return an error of kind `CANCELLED`.
 
     Args:
         stop: set by another thread to end the request.
         loop: runs the request.
-        desk: its system; an async system is cancelled at once, a sync one gets `GRACE_S` to end by itself.
+        executor: its system; an async system is cancelled at once, a sync one gets `GRACE_S` to end by itself.
         ask: asks the system.
         task: the case to ask.
     """
     running = loop.start(ask)
-    grace = 0.0 if getattr(desk.answerer, "waits", False) else GRACE_S
+    grace = 0.0 if getattr(executor.answerer, "waits", False) else GRACE_S
     try:
-        return asked_or_error(lambda: wait_for(running, stop, grace), task)
+        return responses_or_error(lambda: wait_for(running, stop, grace), task)
     except CaseError as error:
         return CaseResponses(error=error)
 

@@ -12,25 +12,25 @@ from pytest_rageval.engine.task import Task
 from pytest_rageval.engine.tracebacks import cause_of, describe, user_traceback
 from pytest_rageval.error_codes import OTHER_KIND, with_code
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError, code_of
-from pytest_rageval.hooks.run.system_setup import Desks, Origin
+from pytest_rageval.hooks.run.system_setup import CaseExecutors, Origin
 from pytest_rageval.llm.client.usage_meter import RefusedCallError
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.testbed import Entry
 
-__all__ = ["BUDGET", "BUILD", "CONTRACT", "asked_or_error", "desk_or_error", "fail_test"]
+__all__ = ["BUDGET", "BUILD", "CONTRACT", "executor_or_error", "fail_test", "responses_or_error"]
 
 BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
 """Error types: the first two can break a system; "budget" marks a case that was not asked."""
 
 
-def desk_or_error(
-    desks: Desks, request: pytest.FixtureRequest, entry: Entry, origin: Origin
+def executor_or_error(
+    executors: CaseExecutors, request: pytest.FixtureRequest, entry: Entry, origin: Origin
 ) -> CaseExecutor | CaseError:
     """Return the desk of a system; an error of kind `BUILD` if the system cannot be built."""
     problem = f"system {entry.responder.name!r} could not be built"
     try:
-        return desks.get(request, entry, origin)
+        return executors.get(request, entry, origin)
     except RagEvalError as error:
         return _error(BUILD, f"{problem}: {error}", quoted=error)
     except pytest.FixtureLookupError as error:
@@ -39,7 +39,7 @@ def desk_or_error(
         return _error(BUILD, f"{problem}: {cause_of(error)}", error)
 
 
-def asked_or_error(ask: Callable[[], CaseResponses], task: Task) -> CaseResponses:
+def responses_or_error(ask: Callable[[], CaseResponses], task: Task) -> CaseResponses:
     """Return the result of ``ask``; an error if the answer has the wrong type, or if pytest fails the test."""
     try:
         return ask()

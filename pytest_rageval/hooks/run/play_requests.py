@@ -16,7 +16,7 @@ from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError
 from pytest_rageval.hooks.run.cancellation import ask_until
-from pytest_rageval.hooks.run.failures import desk_or_error
+from pytest_rageval.hooks.run.failures import executor_or_error
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.systems.parts import no_passages
 from pytest_rageval.systems.searching import AsyncSearch
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
-    from pytest_rageval.hooks.run.system_setup import Desks
+    from pytest_rageval.hooks.run.system_setup import CaseExecutors
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.metric import Metric
     from pytest_rageval.model.ranking import Ranking
@@ -41,17 +41,22 @@ class PlayRequests:
 
     Args:
         collected: the session's settings.
-        desks: the systems of this process.
+        executors: the systems of this process.
         runner: scores answers.
         evidence: locates the evidence of cases.
         loop: runs the systems.
     """
 
     def __init__(
-        self, collected: Collected, desks: Desks, runner: Runner, evidence: EvidenceCorpora, loop: LoopThread
+        self,
+        collected: Collected,
+        executors: CaseExecutors,
+        runner: Runner,
+        evidence: EvidenceCorpora,
+        loop: LoopThread,
     ) -> None:
         self._collected = collected
-        self._desks = desks
+        self._executors = executors
         self._runner = runner
         self._evidence = evidence
         self.loop = loop
@@ -79,16 +84,16 @@ class PlayRequests:
         located = self._evidence.located(case, request)
         nodeid = request.node.nodeid
         task = Task(nodeid, testbed.nodeid, entry.responder.name, located, metrics, testbed.correctness)
-        desk = desk_or_error(self._desks, request, entry, self._desks.origin(request.node, entry))
-        if isinstance(desk, CaseError):
-            asked = CaseResponses(error=desk)
+        executor = executor_or_error(self._executors, request, entry, self._executors.origin(request.node, entry))
+        if isinstance(executor, CaseError):
+            responses = CaseResponses(error=executor)
         else:
-            asked = ask_until(stop, self.loop, desk, partial(_ask_watched, desk, task, meter, watch), task)
+            responses = ask_until(stop, self.loop, executor, partial(_ask_watched, executor, task, meter, watch), task)
         self._collected.models.outside.add(meter.calls)
         calls = meter.calls
         replayed = bool(calls.calls) and calls.attempts == 0
-        outcome = self._runner.run(task, asked)
-        return LiveAnswer(asked.case or located, outcome, asked, calls, replayed, meter.keys)
+        outcome = self._runner.run(task, responses)
+        return LiveAnswer(responses.case or located, outcome, responses, calls, replayed, meter.keys)
 
     def search(self, request: pytest.FixtureRequest, query: str, k: int) -> Ranking:
         """Return at most ``k`` passages that the retriever of a test finds for a query.
@@ -96,12 +101,14 @@ class PlayRequests:
         Raises:
             RagEvalError: there is no corpus, or the retriever fails.
         """
-        retriever = self._desks.retriever(request)
+        retriever = self._executors.retriever(request)
         if retriever is None:
             raise no_passages()
         return self.loop.run(AsyncSearch(retriever).find(query, k)).ranking
 
 
-async def _ask_watched(desk: CaseExecutor, task: Task, meter: Meter, watch: Callable[[Event], object]) -> CaseResponses:
+async def _ask_watched(
+    executor: CaseExecutor, task: Task, meter: Meter, watch: Callable[[Event], object]
+) -> CaseResponses:
     WATCHER.set(watch)  # in the context of this task only
-    return await desk.ask_ahead(task, meter)
+    return await executor.ask_ahead(task, meter)

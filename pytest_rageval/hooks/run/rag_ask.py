@@ -24,7 +24,7 @@ from pytest_rageval.hooks.collect.keys import REQUEST_ENTRIES
 from pytest_rageval.hooks.config.fixture_overrides import request_of, running_test
 from pytest_rageval.hooks.config.shared_folder import shared_folder
 from pytest_rageval.hooks.run.cancellation import ask_until
-from pytest_rageval.hooks.run.failures import BUDGET, asked_or_error, desk_or_error, fail_test
+from pytest_rageval.hooks.run.failures import BUDGET, executor_or_error, fail_test, responses_or_error
 from pytest_rageval.hooks.run.result import RagResult
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.answer import Answer
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
-    from pytest_rageval.hooks.run.system_setup import Desks, Origin
+    from pytest_rageval.hooks.run.system_setup import CaseExecutors, Origin
 
 __all__ = ["Ask", "AskedResult", "HasCase", "RagAsk"]
 
@@ -105,7 +105,7 @@ class RagAsk:
     Args:
         collected: the session's cases and settings.
         session: the session of pytest.
-        desks: the systems of this process.
+        executors: the systems of this process.
         runner: scores answers.
         evidence: locates the evidence of cases.
         stop_if_refused: stops the session if a model refuses every call.
@@ -116,7 +116,7 @@ class RagAsk:
         self,
         collected: Collected,
         session: pytest.Session,
-        desks: Desks,
+        executors: CaseExecutors,
         runner: Runner,
         evidence: EvidenceCorpora,
         stop_if_refused: Callable[[], None],
@@ -124,7 +124,7 @@ class RagAsk:
     ) -> None:
         self._collected = collected
         self._session = session
-        self._desks = desks
+        self._executors = executors
         self._runner = runner
         self._evidence = evidence
         self._stop_if_refused = stop_if_refused
@@ -191,22 +191,22 @@ class RagAsk:
             task: what to ask.
             stop: set by another thread to end the request; None if it cannot be stopped.
         """
-        origin, meter = self._desks.origin(request.node, entry), Meter()
-        desk = desk_or_error(self._desks, request, entry, origin)
-        if isinstance(desk, CaseError):
-            asked, used = CaseResponses(error=desk), None
+        origin, meter = self._executors.origin(request.node, entry), Meter()
+        executor = executor_or_error(self._executors, request, entry, origin)
+        if isinstance(executor, CaseError):
+            responses, used = CaseResponses(error=executor), None
         else:
-            used = self._once_a_session(desk, origin)
+            used = self._once_a_session(executor, origin)
             try:
                 if stop is None:
-                    asked = asked_or_error(partial(used.ask, task, meter), task)
+                    responses = responses_or_error(partial(used.ask, task, meter), task)
                 else:
-                    asked = ask_until(stop, self._loop, desk, partial(used.ask_ahead, task, meter), task)
+                    responses = ask_until(stop, self._loop, executor, partial(used.ask_ahead, task, meter), task)
             finally:
                 self._charge(meter)
-        outcome, texts = self._runner.run(task, asked), self._collected.options.texts
-        result = AskedResult(task, outcome, self._collected.catalog.metrics, self._runner, asked, used, texts=texts)
-        return result.charge(self._collected.models.outside), asked.error
+        outcome, texts = self._runner.run(task, responses), self._collected.options.texts
+        result = AskedResult(task, outcome, self._collected.catalog.metrics, self._runner, responses, used, texts=texts)
+        return result.charge(self._collected.models.outside), responses.error
 
     def _charge(self, meter: Meter) -> None:
         """Count the calls and recordings of a request as those outside of cases."""
@@ -215,18 +215,18 @@ class RagAsk:
         for key in meter.keys:
             outside.use(key, replayed=meter.replayed)
 
-    def _once_a_session(self, desk: CaseExecutor, origin: Origin) -> CaseExecutor:
+    def _once_a_session(self, executor: CaseExecutor, origin: Origin) -> CaseExecutor:
         """Return a desk whose system answers equal requests only once."""
-        answerer = desk.answerer
+        answerer = executor.answerer
         if not isinstance(answerer, SystemAnswerer):
-            return desk
+            return executor
         system, once = self._once.get(origin, (None, None))
         if once is None or system is not answerer.system:
             once = _AnswersOnce(answerer, self._shared)
             self._once[origin] = answerer.system, once
             for triple in self._answered.get(origin, ()):
                 once.cache.learn(*triple)
-        return replace(desk, answerer=once)
+        return replace(executor, answerer=once)
 
 
 class _AnswersOnce:

@@ -45,21 +45,21 @@ class RagResult:
         outcome: Outcome,
         metrics: Registry[Metric],
         runner: Runner,
-        asked: CaseResponses,
-        desk: CaseExecutor | None = None,
+        responses: CaseResponses,
+        executor: CaseExecutor | None = None,
         *,
         texts: bool = True,
     ) -> None:
-        task = with_asked_case(task, asked)
+        task = with_asked_case(task, responses)
         self.case: Case = task.case
         self.is_reported = False
         self._outcome = outcome
         self._meter = Meter()
         self._metrics = metrics
         self._runner = runner
-        self._asked = asked
+        self._responses = responses
         self._task = task
-        self._desk = desk
+        self._executor = executor
         self._texts = texts
 
     @property
@@ -71,12 +71,12 @@ class RagResult:
     @property
     def span_context(self) -> object:
         """The OpenTelemetry span in which the system answered; None without one."""
-        return None if self._asked.trace is None else self._asked.trace.context
+        return None if self._responses.trace is None else self._responses.trace.context
 
     @property
     def recordings(self) -> tuple[str, ...]:
         """Keys of the recordings that the case's calls read or wrote."""
-        return tuple(dict.fromkeys((*self._asked.recordings, *self._meter.keys)))
+        return tuple(dict.fromkeys((*self._responses.recordings, *self._meter.keys)))
 
     @property
     def answer(self) -> Answer:
@@ -124,11 +124,11 @@ class RagResult:
 
         If the session has no recordings, only call it.
         """
-        if self._desk is None:
+        if self._executor is None:
             return function(*args, **kwargs)
         from pytest_rageval.llm.recorded_functions.recorded import record_call
 
-        outer = SCOPE.set(self._desk.scope(self.case, self._meter))
+        outer = SCOPE.set(self._executor.scope(self.case, self._meter))
         try:
             return record_call(function, *args, **kwargs)
         finally:
@@ -159,12 +159,12 @@ class RagResult:
         """Return the score of a metric; compute and store it if the case does not have it yet."""
         if name not in self.outcome.scores:
             metric = self._metrics.get(name, "rag")
-            task, inputs, answer = self._task, self._asked.inputs, self.answer
+            task, inputs, answer = self._task, self._responses.inputs, self.answer
             needed = inputs_of((metric,))
             for each in needed:
                 each.check((*task.metrics, metric))  # before any call
-            if self._desk is not None and needed:
-                inputs = self._desk.ask_more(replace(task, metrics=(metric,)), answer, self._meter)
+            if self._executor is not None and needed:
+                inputs = self._executor.ask_more(replace(task, metrics=(metric,)), answer, self._meter)
             sample = self._runner.sample(task, inputs, answer)
             if reads_diagnosis(metric):
                 sample = with_diagnosis(sample, diagnosis_of(task, answer, self.outcome.scores))

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.protocols import Retriever, System
 
-__all__ = ["Desks", "Origin"]
+__all__ = ["CaseExecutors", "Origin"]
 
 Origin = tuple[object, ...]
 """Identifies a system in one process: its name, the fixtures that it uses and their parameters."""
@@ -54,7 +54,7 @@ LIMITED_BY_CLIENT = ("llm", "closed_book")
 """Built-in systems without a limit on concurrent answers: the model client already limits their calls."""
 
 
-class Desks:
+class CaseExecutors:
     """Builds a desk for each combination of system and fixtures in one process, and caches it.
 
     A desk asks one system, and has the models and judges that score its answers.
@@ -115,28 +115,28 @@ class Desks:
 
     def known(self, origin: Origin) -> CaseExecutor | None:
         """Return the cached desk of a system; None if there is none, or if its fixtures were set up again."""
-        desk, results = self._cached.get(origin, (None, ()))
+        executor, results = self._cached.get(origin, (None, ()))
         for fixture, result in results:
             if fixture.cached_result is not result:  # each setup creates a new object, teardown sets None
                 return None
-        return desk
+        return executor
 
     def get(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> CaseExecutor:
         """Return the desk of a system; build it if it is not cached. Errors of fixtures and factories propagate."""
-        desk = self.known(origin)
-        if desk is None:
-            desk = self._desk(request, entry, origin)
+        executor = self.known(origin)
+        if executor is None:
+            executor = self._executor(request, entry, origin)
             fixtures = [part for part in origin if isinstance(part, pytest.FixtureDef)]
             if entry.responder.lasting and all(fixture.scope == "session" for fixture in fixtures):
-                self._cached[origin] = desk, [(fixture, fixture.cached_result) for fixture in fixtures]
-        return self.for_entry(desk, entry)
+                self._cached[origin] = executor, [(fixture, fixture.cached_result) for fixture in fixtures]
+        return self.for_entry(executor, entry)
 
-    def for_entry(self, desk: CaseExecutor, entry: Entry) -> CaseExecutor:
+    def for_entry(self, executor: CaseExecutor, entry: Entry) -> CaseExecutor:
         """Return a desk that reads the recorded answers of an entry; the same desk if it has none."""
         recorded, answerer, system = entry.testbed.recorded, _recorded_answerer(entry), entry.responder.name
         if recorded is None or answerer is None:
-            return desk
-        return replace(desk, answerer=answerer, conversations=RecordedConversations(recorded, answerer, system))
+            return executor
+        return replace(executor, answerer=answerer, conversations=RecordedConversations(recorded, answerer, system))
 
     def _find_origin(self, item: pytest.Item, entry: Entry) -> Origin:
         name = entry.responder.name
@@ -150,7 +150,7 @@ class Desks:
             return (system, *models)
         return (name, *(overridden(part, item) for part in (*PARTS, EMBEDDER, ENVIRONMENTS_FIXTURE)), *models)
 
-    def _desk(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> CaseExecutor:
+    def _executor(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> CaseExecutor:
         llm, judge = (self._model(request, fixture) for fixture in MODELS)
         if entry.responder.model:
             llm = self._models.named("rag_llm", entry.responder.model)

@@ -22,7 +22,7 @@ class StealGuard:
 
     def __init__(self, worker: Any) -> None:
         self._worker = worker
-        self._asked: set[int] = set()  # indexes of tests
+        self._started: set[int] = set()  # indexes of tests whose system is asked
         self._is_waiting = False
         self._steal = worker.steal
         worker.steal = self.steal
@@ -32,14 +32,14 @@ class StealGuard:
         with self._worker.torun.lock() as queued:
             if index != self._worker.nextitem_index and index not in queued:
                 return False
-            self._asked.add(index)
+            self._started.add(index)
         return True
 
     def steal(self, indices: Sequence[int]) -> None:
         """Give away those of these tests whose system is not yet asked; runs on xdist's thread."""
         with self._worker.torun.lock() as queued:
-            asked = self._asked.intersection(indices, queued)
-            free = [index for index in indices if index not in asked]
+            started = self._started.intersection(indices, queued)
+            free = [index for index in indices if index not in started]
             if free:
                 self._steal(free)
             else:  # one of them is still queued, so another test will end and decline the request
