@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_rageval.activity import doing
-from pytest_rageval.analysis.people.labelled_answers import Matched, matched
+from pytest_rageval.analysis.people.labelled_answers import MatchedLabels, match_labels
 from pytest_rageval.commands.judges import judges_of_run
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.labels import Label, read_labels
@@ -22,7 +22,7 @@ from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.run.judge_agreement import measure_label_agreement
 from pytest_rageval.report.terminal.agreement_tables import label_agreement_json, label_agreement_lines
 
-__all__ = ["agreement", "match_labels", "parse_worth"]
+__all__ = ["agreement", "match_label_file", "parse_worth"]
 
 MAX_STEPS = 1_000
 """Maximum number of steps of a scale of whole numbers, such as 2 of the scale 0..2."""
@@ -91,7 +91,7 @@ def agreement(
         raise SettingError(f"--threshold {threshold:g}: wanted a number above 0 and at most 1")
     stored = stored_run(rootdir(Path.cwd()), run)
     judges = {} if worth.declared else judges_of_run(stored, metrics)
-    matches = match_labels(labels, stored, worth, judges)
+    matches = match_label_file(labels, stored, worth, judges)
     outcomes = stored.run.originals()
     names = metrics or _metrics(matches, stored)
     levels = {name: (worth_of(judges[name]) if name in judges else worth).levels for name in names}
@@ -107,7 +107,7 @@ def agreement(
     yield from label_agreement_lines(comparison, shutil.get_terminal_size().columns)
 
 
-def match_labels(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, Judge]) -> Matched:
+def match_label_file(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, Judge]) -> MatchedLabels:
     """Read a file of labels with `read_labels`, and match them to the answers of a run.
 
     Raises:
@@ -115,13 +115,13 @@ def match_labels(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[st
     """
     with doing(f"reading {path}"):
         labels = read_labels(path, worth, judges)
-        matches = matched(labels, stored.run.originals())
+        matches = match_labels(labels, stored.run.originals())
     if not matches.answers:
         raise DataError(shown_path(path), _mismatch(labels, matches))
     return matches
 
 
-def _mismatch(labels: Sequence[Label], matches: Matched) -> str:
+def _mismatch(labels: Sequence[Label], matches: MatchedLabels) -> str:
     """Return why no label belongs to an answer of the run."""
     if len(matches.blank) == len(labels):
         return f"none of its {len(labels)} rows has a label yet; fill in the column label"
@@ -132,7 +132,7 @@ def _mismatch(labels: Sequence[Label], matches: Matched) -> str:
     )
 
 
-def _metrics(matches: Matched, stored: StoredRun) -> list[str]:
+def _metrics(matches: MatchedLabels, stored: StoredRun) -> list[str]:
     """Return the metrics that the labels name, in the run's order; all answer metrics if a label names none."""
     label_metrics = {label.metric for answer in matches.answers for label in answer.labels}
     computed = {name: None for answer in matches.answers for each in answer.outcomes for name in each.scores}

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_rageval.commands.agreement import match_labels
+from pytest_rageval.commands.agreement import match_label_file
 from pytest_rageval.commands.judges import judges_of_run
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.source import shown_path
@@ -91,7 +91,7 @@ def write_training(
         raise SettingError(
             f"--metric {short_repr(metrics[0])} is not the name of a prompted judge of the run; name one"
         )
-    matches = match_labels(labels, stored, worth, {} if worth.declared else judges)
+    matches = match_label_file(labels, stored, worth, {} if worth.declared else judges)
     conversations_by_case = conversations(matches.answers, stored.results["instances"], judge)
     if not conversations_by_case:
         raise SettingError(f"no label belongs to an answer that {judge.name} applies to; name another metric")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_rageval.analysis.people.labelled_answers import matched
+from pytest_rageval.analysis.people.labelled_answers import match_labels
 from pytest_rageval.analysis.people.reliability import alpha
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.labelled import instance_of
@@ -181,7 +181,7 @@ def _labels_of_run(
     labels: Sequence[Label], judge: Judge, stored: StoredRun, left_out: Counter[str], *, needs_gold: bool
 ) -> list[tuple[Pair, Label]]:
     """Return the labels of answers of a run, with the texts of the run."""
-    matches = matched(labels, stored.run.originals())
+    matches = match_labels(labels, stored.run.originals())
     left_out.update({why: len(each) for why, each in matches.unmatched.items()})
     pairs: list[tuple[Pair, Label]] = []
     for answer in matches.answers:

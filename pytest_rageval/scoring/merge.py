@@ -19,11 +19,11 @@ from pytest_rageval.report.run.summary_data import MatrixChoice, matrices, outco
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.rows import OutcomeDecoder, unpack
 
-__all__ = ["Figures", "MeanOf", "clusters_of", "figures_of", "means_of", "outcomes_of", "plan_of", "unrecorded"]
+__all__ = ["Figures", "GroupMean", "clusters_of", "figures_of", "means_of", "outcomes_of", "plan_of", "unrecorded"]
 
 
 @dataclass(frozen=True, slots=True)
-class MeanOf:
+class GroupMean:
     """A metric over the cases of one testbed, system and value of a facet.
 
     Attributes:
@@ -61,7 +61,7 @@ class Figures:
     errors: Mapping[str, int]
     gates: Sequence[NamedGate]
     matrices: Sequence[Matrix]
-    means: Sequence[MeanOf]
+    means: Sequence[GroupMean]
 
 
 def clusters_of(job: Job) -> dict[str, str]:
@@ -137,7 +137,7 @@ def figures_of(
     )
 
 
-def means_of(plan: Plan, outcomes: Sequence[Outcome], facets: Sequence[str]) -> Iterator[MeanOf]:
+def means_of(plan: Plan, outcomes: Sequence[Outcome], facets: Sequence[str]) -> Iterator[GroupMean]:
     """Yield each metric over all cases of each testbed and system, and over each value of the facets."""
     by_testbed = outcomes_by_testbed(outcomes)
     for nodeid, testbed in plan.testbeds.items():
@@ -147,7 +147,7 @@ def means_of(plan: Plan, outcomes: Sequence[Outcome], facets: Sequence[str]) -> 
             for facet, value, group in _slices(cases, facets):
                 for metric in testbed.metrics:
                     cell = cell_of(metric, plan.metrics[metric].binary, group)
-                    yield MeanOf(nodeid, system, metric, facet, value, cell)
+                    yield GroupMean(nodeid, system, metric, facet, value, cell)
 
 
 def _slices(cases: list[Outcome], facets: Sequence[str]) -> Iterator[tuple[str, str, list[Outcome]]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.pairing import pair_up
-from pytest_rageval.analysis.baseline.regression import Against, regressions
+from pytest_rageval.analysis.baseline.regression import GateBaseline, regressions
 from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
@@ -124,7 +124,7 @@ def test_a_gate_fails_on_a_drop_alone_and_never_of_a_run_against_itself(
 
     def snapshot_of(then: list[Measured]) -> str:
         pairs = {pair.after.name: pair for pair in pair_up(then, after).pairs}
-        (result,) = regressions([Against(pairs).comparison(gate, outcomes)], 0.05)
+        (result,) = regressions([GateBaseline(pairs).comparison(gate, outcomes)], 0.05)
         assert result.test.delta is not None
         assert (result.verdict == "not_worse") == gate.holds(result.test.delta)
         return result.verdict

@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
 
 __all__ = [
-    "ALPHA_PER", "Against", "AlphaPer", "BaselineComparison", "Policy", "Regression", "Verdict",
-    "not_comparable", "regressions",
+    "ALPHA_PER",
+    "AlphaPer",
+    "BaselineComparison",
+    "GateBaseline",
+    "Policy",
+    "Regression",
+    "Verdict",
+    "not_comparable",
+    "regressions",
 ]  # fmt: skip
 
 Policy = Literal["pass", "warn", "fail"]
@@ -64,7 +71,7 @@ class BaselineComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class GateBaseline:
     """The baseline of a session's gates, and how to compare with it.
 
     Attributes:

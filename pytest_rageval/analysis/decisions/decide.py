@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_rageval.analysis.baseline.comparable import MIN_COMPARED
-from pytest_rageval.analysis.baseline.regression import Against, Regression, regressions
+from pytest_rageval.analysis.baseline.regression import GateBaseline, Regression, regressions
 from pytest_rageval.analysis.decisions.verdicts import BECOMES_BASELINE, GateResult, MeasuredGate, measure, size_of
 from pytest_rageval.analysis.decisions.worst_cases import WORST, badness
 from pytest_rageval.analysis.gates import Gate
@@ -25,14 +25,14 @@ def evaluate(
     outcomes: Sequence[Outcome],
     metrics: Mapping[str, MetricInfo],
     unasked: int = 0,
-    against: Against | None = None,
+    against: GateBaseline | None = None,
     least: float = MIN_COMPARED,
 ) -> GateResult:
     """Return the result of a single gate; the arguments are those of `measure`."""
     return decide([measure(gate, scope, outcomes, metrics, unasked, against, least)], against)[0]
 
 
-def decide(gates: Sequence[GateResult | MeasuredGate], against: Against | None) -> list[GateResult]:
+def decide(gates: Sequence[GateResult | MeasuredGate], against: GateBaseline | None) -> list[GateResult]:
     """Return the results of the gates of a session, in the same order.
 
     Args:
@@ -45,7 +45,7 @@ def decide(gates: Sequence[GateResult | MeasuredGate], against: Against | None) 
     return [result for gate in gates for result in _decided_together([gate], against)]
 
 
-def _decided_together(gates: Sequence[GateResult | MeasuredGate], against: Against | None) -> list[GateResult]:
+def _decided_together(gates: Sequence[GateResult | MeasuredGate], against: GateBaseline | None) -> list[GateResult]:
     """Return the results of gates whose baseline comparisons form one family."""
     comparisons_by_gate = [gate.comparisons if isinstance(gate, MeasuredGate) else () for gate in gates]
     family = [each for comparisons in comparisons_by_gate for each in comparisons if each is not None]
@@ -59,7 +59,9 @@ def _decided_together(gates: Sequence[GateResult | MeasuredGate], against: Again
     ]
 
 
-def _result(measured: MeasuredGate, regressions: Sequence[Regression | None], against: Against | None) -> GateResult:
+def _result(
+    measured: MeasuredGate, regressions: Sequence[Regression | None], against: GateBaseline | None
+) -> GateResult:
     """Return the result of a gate from the regression of each of its cells."""
     cells = [
         cell if regression is None or against is None else _decided_cell(cell, regression, against)
@@ -104,7 +106,7 @@ def _rank(gate: Gate, cell: GateResult) -> tuple[int, float]:
     return int(regression.verdict in ("not_worse", "not_comparable")), badness(gate, regression.test.delta)
 
 
-def _decided_cell(cell: GateResult, regression: Regression, against: Against) -> GateResult:
+def _decided_cell(cell: GateResult, regression: Regression, against: GateBaseline) -> GateResult:
     """Return a cell with its regression; it fails if the drop is worse, or inconclusive and the policy is "fail"."""
     result = replace(cell, regression=regression)
     inconclusive = regression.verdict == "inconclusive"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pytest_rageval.analysis.baseline.comparable import MIN_COMPARED
-from pytest_rageval.analysis.baseline.regression import Against, BaselineComparison, Regression, not_comparable
+from pytest_rageval.analysis.baseline.regression import BaselineComparison, GateBaseline, Regression, not_comparable
 from pytest_rageval.analysis.baseline.stale_labels import stale_text
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.corrected_cases import LabelsUsed
@@ -163,7 +163,7 @@ def measure(
     outcomes: Sequence[Outcome],
     metrics: Mapping[str, MetricInfo],
     unasked: int = 0,
-    against: Against | None = None,
+    against: GateBaseline | None = None,
     least: float = MIN_COMPARED,
 ) -> GateResult | MeasuredGate:
     """Return the measured cells of ``gate``, or its result if nothing can be measured.
@@ -206,7 +206,7 @@ def _compared(
     scope: str,
     cells: Sequence[GateResult],
     groups: Sequence[Sequence[Outcome]],
-    against: Against,
+    against: GateBaseline,
     outcomes: Sequence[Outcome],
 ) -> MeasuredGate:
     """Return the cells of a baseline gate with their comparisons; a cell that is not comparable fails."""

@@ -10,7 +10,13 @@ from typing import Annotated, Literal
 
 from pytest_rageval.analysis.corrected_cases import EARLIER_LABELS, OWN_LABELS, LabelSource
 from pytest_rageval.analysis.corrected_mean import FEWEST
-from pytest_rageval.analysis.people.labelled_answers import Scored, matched, own_and_earlier, own_id, scored
+from pytest_rageval.analysis.people.labelled_answers import (
+    JudgedAnswer,
+    judged_answers,
+    match_labels,
+    own_and_earlier,
+    own_id,
+)
 from pytest_rageval.analysis.statistics import Interval, t_quantile
 from pytest_rageval.analysis.units import Units, units_of_outcomes
 from pytest_rageval.datasets.labels import Label
@@ -74,10 +80,10 @@ def biases_of(
         apart: node ids of the testbeds of labelled answers; their answers count as earlier ones.
         most: the largest accepted difference.
     """
-    own, earlier = own_and_earlier(matched(labels, outcomes).answers, apart)
+    own, earlier = own_and_earlier(match_labels(labels, outcomes).answers, apart)
     biases: list[JudgeBias] = []
     for judge in judges:
-        of_run, before = _by_system(scored(judge, own)[0]), _by_system(scored(judge, earlier)[0])
+        of_run, before = _by_system(judged_answers(judge, own)[0]), _by_system(judged_answers(judge, earlier)[0])
         systems = dict.fromkeys(each.system for each in outcomes if each.testbed not in apart and judge in each.scores)
         for system in systems:
             current, older = of_run.get(system, []), before.get(system, [])
@@ -86,7 +92,7 @@ def biases_of(
     return biases
 
 
-def _bias(judge: str, system: str, answers: Sequence[Scored], most: float, earlier: bool) -> JudgeBias:
+def _bias(judge: str, system: str, answers: Sequence[JudgedAnswer], most: float, earlier: bool) -> JudgeBias:
     source = EARLIER_LABELS if earlier else OWN_LABELS
     if not answers:
         return JudgeBias(judge, system, 0, None, None, None, None, most, UNKNOWN, source, 0)
@@ -110,13 +116,13 @@ def _interval(differences: Sequence[float], bias: float, units: Units) -> Interv
     return max(-1.0, bias - half), min(1.0, bias + half)
 
 
-def _by_system(answers: Iterable[Scored]) -> dict[str, list[Scored]]:
-    groups: dict[str, list[Scored]] = {}
+def _by_system(answers: Iterable[JudgedAnswer]) -> dict[str, list[JudgedAnswer]]:
+    groups: dict[str, list[JudgedAnswer]] = {}
     for answer in answers:
         groups.setdefault(answer.outcome.system, []).append(answer)
     return groups
 
 
-def _units(answers: Sequence[Scored]) -> Units:
+def _units(answers: Sequence[JudgedAnswer]) -> Units:
     """Return the units of answers, by the case's id without the prefix that makes it unique among datasets."""
     return units_of_outcomes([replace(each.outcome, case_id=own_id(each.outcome.case_id)) for each in answers])

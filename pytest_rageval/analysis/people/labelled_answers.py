@@ -14,8 +14,17 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.testbeds.ids import digest
 
 __all__ = [
-    "Compared", "Labelled", "Matched", "Scored", "compared", "matched", "own_and_earlier", "own_id", "scored",
-    "stand_in", "units_of_answers",
+    "ComparableRatings",
+    "JudgedAnswer",
+    "LabelledAnswer",
+    "MatchedLabels",
+    "comparable_ratings",
+    "judged_answers",
+    "match_labels",
+    "own_and_earlier",
+    "own_id",
+    "stand_in",
+    "units_of_answers",
 ]  # fmt: skip
 
 NO_CASE = "of no case of the run"
@@ -28,7 +37,7 @@ YES_NO = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledAnswer:
     """One labelled answer: its outcomes (of one or several testbeds) and its labels, at least one of each."""
 
     outcomes: tuple[Outcome, ...]
@@ -36,7 +45,7 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedLabels:
     """Labels matched with the answers of a run.
 
     Attributes:
@@ -45,13 +54,13 @@ class Matched:
         unmatched: reason -> the labels that match no answer of the run for this reason.
     """
 
-    answers: tuple[Labelled, ...]
+    answers: tuple[LabelledAnswer, ...]
     blank: tuple[Label, ...]
     unmatched: Mapping[str, tuple[Label, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class JudgedAnswer:
     """One answer with the judge's score and the value of each person's label, all in 0..1."""
 
     outcome: Outcome
@@ -60,7 +69,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparableRatings:
     """The judge's and people's values on one scale.
 
     Attributes:
@@ -76,7 +85,7 @@ class Compared:
     snapped: bool = False
 
 
-def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
+def match_labels(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> MatchedLabels:
     """Match labels with the answers of a run.
 
     A label matches the answers to its case: only those of its system if it names one, and only those with its text
@@ -109,19 +118,19 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
             continue
         for key in keys:
             by_answer.setdefault((label.id, *key), (answers[key], []))[1].append(label)
-    return Matched(
-        tuple(Labelled(tuple(group), tuple(labels_of_answer)) for group, labels_of_answer in by_answer.values()),
+    return MatchedLabels(
+        tuple(LabelledAnswer(tuple(group), tuple(labels_of_answer)) for group, labels_of_answer in by_answer.values()),
         tuple(blank),
         {why: tuple(each) for why, each in unmatched.items()},
     )
 
 
-def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Counter[str]]:
+def judged_answers(metric: str, answers: Iterable[LabelledAnswer]) -> tuple[list[JudgedAnswer], Counter[str]]:
     """Return the answers with a score and a label of ``metric``; also count why labelled answers have no score.
 
     A label without a metric counts for every metric. Scores withheld from an untrusted judge count, too.
     """
-    scored_answers: list[Scored] = []
+    scored_answers: list[JudgedAnswer] = []
     unscored: Counter[str] = Counter()
     for answer in answers:
         people = tuple(label.value for label in answer.labels if label.value is not None and _is_of(label, metric))
@@ -130,7 +139,7 @@ def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Coun
         judged = [(each, score) for each in answer.outcomes if (score := each.scores.get(metric)) is not None]
         valued = next(((each, score.judged) for each, score in judged if score.judged is not None), None)
         if valued is not None:
-            scored_answers.append(Scored(valued[0], valued[1], people))
+            scored_answers.append(JudgedAnswer(valued[0], valued[1], people))
         elif judged:
             unscored[(judged[0][1].reason or "").partition(":")[0]] += 1
         else:
@@ -140,16 +149,16 @@ def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Coun
 
 
 def own_and_earlier(
-    answers: Iterable[Labelled], labelled_testbeds: Collection[str]
-) -> tuple[tuple[Labelled, ...], tuple[Labelled, ...]]:
+    answers: Iterable[LabelledAnswer], labelled_testbeds: Collection[str]
+) -> tuple[tuple[LabelledAnswer, ...], tuple[LabelledAnswer, ...]]:
     """Split labelled answers: those of the run's systems, and earlier ones that only testbeds of labelled answers have.
 
     Args:
         answers: the labelled answers.
         labelled_testbeds: the testbeds of labelled answers.
     """
-    own: list[Labelled] = []
-    earlier: list[Labelled] = []
+    own: list[LabelledAnswer] = []
+    earlier: list[LabelledAnswer] = []
     for answer in answers:
         outcomes = tuple(outcome for outcome in answer.outcomes if outcome.testbed not in labelled_testbeds)
         if outcomes:
@@ -159,11 +168,13 @@ def own_and_earlier(
     return tuple(own), tuple(earlier)
 
 
-def compared(answers: Sequence[Scored], declared: Iterable[float] = (), threshold: float | None = None) -> Compared:
+def comparable_ratings(
+    answers: Sequence[JudgedAnswer], declared: Iterable[float] = (), threshold: float | None = None
+) -> ComparableRatings:
     """Return the judge's and people's values on one scale, that of people's labels.
 
     Args:
-        answers: the answers from `scored`.
+        answers: the answers from `judged_answers`.
         declared: the declared values of labels, if any.
         threshold: if set, all values become yes or no: 1 from this value on. If None, people's values stay, and a
             score becomes the nearest of their levels; on a 0/1 scale that is 1 from 0.5 on.
@@ -184,10 +195,10 @@ def compared(answers: Sequence[Scored], declared: Iterable[float] = (), threshol
         Rating(each.outcome.case_id, rounded[each.judged], tuple(rounded[value] for value in each.people), unit)
         for each, unit in zip(answers, units_of_answers(answers), strict=True)
     )
-    return Compared(ratings, levels, cut, between and cut is None)
+    return ComparableRatings(ratings, levels, cut, between and cut is None)
 
 
-def units_of_answers(answers: Sequence[Scored]) -> Sequence[Link | None]:
+def units_of_answers(answers: Sequence[JudgedAnswer]) -> Sequence[Link | None]:
     """Return the independent unit of each answer; None if each case is its own unit.
 
     Answers of several systems to a case are one unit.

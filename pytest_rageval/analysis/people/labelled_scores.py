@@ -6,7 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from pytest_rageval.analysis.people.labelled_answers import Labelled, matched, own_and_earlier, own_id, scored
+from pytest_rageval.analysis.people.labelled_answers import (
+    LabelledAnswer,
+    judged_answers,
+    match_labels,
+    own_and_earlier,
+    own_id,
+)
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.metrics.judges.people import LABELLED_EARLIER, NOT_LABELLED, PEOPLE, corrects
 from pytest_rageval.model.outcome import EarlierLabel, Outcome, Score
@@ -28,7 +34,7 @@ def with_labels(labels: Sequence[Label], outcomes: Sequence[Outcome], apart: Col
     metrics = sorted({name for outcome in outcomes for name in outcome.scores if corrects(name)})
     if not metrics:
         return []
-    answers = matched(labels, outcomes).answers
+    answers = match_labels(labels, outcomes).answers
     earlier = own_and_earlier(answers, apart)[1]
     changed = {outcome.nodeid: outcome for outcome in outcomes}
     for metric in metrics:
@@ -47,7 +53,7 @@ def _score(outcome: Outcome, value: float | None, earlier: Earlier) -> Score:
     return NOT_LABELLED if label is None else Score(reason=LABELLED_EARLIER, earlier=label)
 
 
-def _values(metric: str, answers: Sequence[Labelled]) -> dict[str, float]:
+def _values(metric: str, answers: Sequence[LabelledAnswer]) -> dict[str, float]:
     """Return node id -> the mean value of the labels of a metric."""
     values: dict[str, float] = {}
     for answer in answers:
@@ -57,10 +63,10 @@ def _values(metric: str, answers: Sequence[Labelled]) -> dict[str, float]:
     return values
 
 
-def _earlier(metric: str, answers: Sequence[Labelled]) -> dict[tuple[str, str], EarlierLabel]:
+def _earlier(metric: str, answers: Sequence[LabelledAnswer]) -> dict[tuple[str, str], EarlierLabel]:
     """Return (system, id of the case in its dataset) -> the label of its earlier answers, averaged over them."""
     groups: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for each in scored(metric, answers)[0]:
+    for each in judged_answers(metric, answers)[0]:
         key = each.outcome.system, own_id(each.outcome.case_id)
         groups.setdefault(key, []).append((fmean(each.people), each.judged))
     return {key: EarlierLabel(*map(fmean, zip(*both, strict=True))) for key, both in groups.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.people.labelled_answers import compared, matched, scored
+from pytest_rageval.analysis.people.labelled_answers import comparable_ratings, judged_answers, match_labels
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.storage import ALWAYS, Amount, Bounds, Share
@@ -138,7 +138,7 @@ def _label_matches(
     """Return how people's labels agree with the local judge, and with the model to which it passes answers."""
     if not labels:
         return LabelMatches(), LabelMatches()
-    both, _ = scored(metric, matched(labels, outcomes).answers)
+    both, _ = judged_answers(metric, match_labels(labels, outcomes).answers)
     verdicts = [_verdict(each.outcome, metric) for each in both]
     sides = []
     for local in (True, False):
@@ -148,7 +148,7 @@ def _label_matches(
             if verdict is not None and (verdict.by == "local") is local
         ]
         pairs = (
-            [value == rating.judged for rating in compared(of_side).ratings for value in rating.people]
+            [value == rating.judged for rating in comparable_ratings(of_side).ratings for value in rating.people]
             if of_side
             else []
         )

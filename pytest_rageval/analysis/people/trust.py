@@ -11,7 +11,7 @@ from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.storage import Bounds, Share
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.people.labelled_answers import Matched
+    from pytest_rageval.analysis.people.labelled_answers import MatchedLabels
     from pytest_rageval.datasets.labels import Label
 
 __all__ = ["Trust", "trust_of", "trusts_of", "withhold_untrusted"]
@@ -62,24 +62,24 @@ def trusts_of(
     """
     if not least:
         return []
-    from pytest_rageval.analysis.people.labelled_answers import matched
+    from pytest_rageval.analysis.people.labelled_answers import match_labels
 
     required = {judge: least.get(judge, least.get("")) for judge in judges}
-    labelled = matched(labels, outcomes)
+    labelled = match_labels(labels, outcomes)
     return [trust_of(judge, labelled, kappa) for judge, kappa in required.items() if kappa is not None]
 
 
-def trust_of(judge: str, labelled: Matched, least: float) -> Trust:
+def trust_of(judge: str, labelled: MatchedLabels, least: float) -> Trust:
     """Return whether a judge's kappa on the labelled answers of a run is at least ``least``.
 
     A judge is not trusted if it judged no labelled answer, or if kappa is undefined because the judge and people give
     one label to all answers.
     """
     from pytest_rageval.analysis.people.agreement import agreement
-    from pytest_rageval.analysis.people.labelled_answers import compared, scored
+    from pytest_rageval.analysis.people.labelled_answers import comparable_ratings, judged_answers
 
-    both, unscored = scored(judge, labelled.answers)
-    on_same_scale = compared(both)
+    both, unscored = judged_answers(judge, labelled.answers)
+    on_same_scale = comparable_ratings(both)
     result = agreement(on_same_scale.ratings, on_same_scale.levels)
     kappa = result.kappa.value
     if not both:

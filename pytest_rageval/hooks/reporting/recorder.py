@@ -25,7 +25,7 @@ from pytest_rageval.hooks.prepare.run_folder import run_folder
 from pytest_rageval.hooks.prepare.run_settings import settings_of
 from pytest_rageval.hooks.reporting.old_answers import add_old_answers
 from pytest_rageval.hooks.reporting.outputs import RunOutputs
-from pytest_rageval.hooks.reporting.sightings import process_sightings, warn_if_unseen, worker_sightings
+from pytest_rageval.hooks.reporting.seen_calls import process_seen_calls, warn_if_unseen, worker_seen_calls
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.files.interrupted_run import Head, InterruptedRun
@@ -64,7 +64,7 @@ class Recorder:
         self._unflushed: dict[str, tuple[int, int] | None] = {}  # case id -> place of its instance on disk
         self.counted: set[str] = set()  # processes that have counted their calls for unreported cases
         self.dropped_steps = 0  # number of trace steps from threads without a case
-        self.sightings = SeenCalls()
+        self.seen_calls = SeenCalls()
         self.calls_unseen = False  # whether the session fails because no call of a user's system was seen
         self.pruned: list[str] = []  # the runs that rag_keep_runs removed
         self._folder: RunFolder | None = None
@@ -151,7 +151,7 @@ class Recorder:
     def take_counted(self, process: str, output: Mapping[str, Any]) -> None:
         """Store that a worker counted its calls for unreported cases, and what it saw of the calls of its systems."""
         self.counted.add(process)
-        self.sightings += worker_sightings(output)
+        self.seen_calls += worker_seen_calls(output)
 
     def take_fault(self, fault: str) -> None:
         """Add a write failure of a process to the summary's warnings, once."""
@@ -173,8 +173,8 @@ class Recorder:
                 self.take_outcome({"outcome": encode_outcome(error), **empty})
         self.run.interrupted, self.run.failed = interrupted, tuple(sorted(failed))
         note_unseen(self.run.plan, self.run.ordered(), budget=self.options.budget_usd is not None)
-        sightings = self.sightings + process_sightings(self._config)
-        self.calls_unseen = warn_if_unseen(self.run, sightings, self.options, self._config)
+        seen_calls = self.seen_calls + process_seen_calls(self._config)
+        self.calls_unseen = warn_if_unseen(self.run, seen_calls, self.options, self._config)
         self.run.weigh_judges()
         self.run.compare_variants()
         runs = None if self.folder is None else self.folder.parent

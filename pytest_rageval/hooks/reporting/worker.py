@@ -45,10 +45,10 @@ class WorkerReporting:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Put the plan into the worker's output if no test sent it, and what was seen of the systems' calls."""
         from pytest_rageval.hooks.reporting.case_reports import PLAN
-        from pytest_rageval.hooks.reporting.sightings import send_sightings
+        from pytest_rageval.hooks.reporting.seen_calls import send_seen_calls
 
         plan = session.config.stash.get(PLAN, None)
-        send_sightings(session.config)
+        send_seen_calls(session.config)
         if plan is not None:
             session.config.workeroutput["rag_plan"] = plan  # type: ignore[attr-defined]
 

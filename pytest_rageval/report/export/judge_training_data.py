@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_rageval.analysis.people.labelled_answers import Labelled
+from pytest_rageval.analysis.people.labelled_answers import LabelledAnswer
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.judges.prompted import PromptedJudge
@@ -21,7 +21,7 @@ PARTS = ("train", "dev", "test")
 
 
 def conversations(
-    answers: Sequence[Labelled], instances: Mapping[str, Any], judge: PromptedJudge
+    answers: Sequence[LabelledAnswer], instances: Mapping[str, Any], judge: PromptedJudge
 ) -> dict[str, list[str]]:
     """Return case id -> its conversations, each as the JSON of ``{"messages": [...]}``.
 

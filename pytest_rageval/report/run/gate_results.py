@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.baseline.regression import GateBaseline
 from pytest_rageval.analysis.decisions.decide import decide
 from pytest_rageval.analysis.decisions.judge_bias import fail_biased
 from pytest_rageval.analysis.decisions.selected_part import not_decided
@@ -33,7 +33,7 @@ def evaluate(
     plan: Plan,
     outcomes: Sequence[Outcome],
     unfinished: Counter[str],
-    against: Against | None,
+    against: GateBaseline | None,
     biases: Sequence[JudgeBias] = (),
     *,
     interrupted: bool,

@@ -19,11 +19,11 @@ from pytest_rageval.analysis.people.agreement import (
 )
 from pytest_rageval.analysis.people.correlations import Correlations, correlations
 from pytest_rageval.analysis.people.labelled_answers import (
-    Compared,
-    Matched,
-    Scored,
-    compared,
-    scored,
+    ComparableRatings,
+    JudgedAnswer,
+    MatchedLabels,
+    comparable_ratings,
+    judged_answers,
     units_of_answers,
 )
 from pytest_rageval.analysis.people.reliability import alpha
@@ -54,7 +54,7 @@ class MetricAgreement:
     correlations: Correlations
     slices: Mapping[str, tuple[Agreement, Correlations]]
     unscored: Mapping[str, int]
-    compared: Compared
+    compared: ComparableRatings
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class LabelAgreement:
         people: (alpha among people, number of answers with at least two labels); None if no answer has two.
     """
 
-    matched: Matched
+    matched: MatchedLabels
     judges: tuple[MetricAgreement, ...]
     means: tuple[CorrectedSystemMean, ...]
     by: str = ""
@@ -86,7 +86,7 @@ class LabelAgreement:
 
 
 def measure_label_agreement(
-    matched: Matched,
+    matched: MatchedLabels,
     outcomes: Sequence[Outcome],
     metrics: Sequence[str],
     *,
@@ -102,7 +102,7 @@ def measure_label_agreement(
         metrics: which metrics to measure.
         by: a facet to slice by, or "".
         label_values: metric -> the declared values of its labels; a metric without declared values is missing.
-        threshold: smallest score that counts as 1; None rounds scores to the values of labels, see `compared`.
+        threshold: smallest score that counts as 1; None rounds scores to label values, see `comparable_ratings`.
 
     Raises:
         UnknownNameError: no outcome has such a metric or facet.
@@ -115,7 +115,7 @@ def measure_label_agreement(
     facets = {"system", *FACETS}.union(*(outcome.facets for outcome in outcomes))
     if by and by not in facets:
         raise UnknownNameError("facet", by, facets, "--by")
-    by_metric = [(metric, *scored(metric, matched.answers)) for metric in metrics]
+    by_metric = [(metric, *judged_answers(metric, matched.answers)) for metric in metrics]
     if not any(answers for _, answers, _ in by_metric):
         reasons = sum((unscored for _, _, unscored in by_metric), Counter[str]())
         why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common()) or "no label is of this metric"
@@ -130,13 +130,15 @@ def measure_label_agreement(
     return LabelAgreement(matched, tuple(judges), means, by, _alpha_among_people(matched))
 
 
-def _compare_scores(answers: Sequence[Scored], declared: Collection[float], threshold: float | None) -> Compared:
+def _compare_scores(
+    answers: Sequence[JudgedAnswer], declared: Collection[float], threshold: float | None
+) -> ComparableRatings:
     """Return scores and labels on one scale; it has no levels if the labels have too many values."""
     try:
-        return compared(answers, declared, threshold)
+        return comparable_ratings(answers, declared, threshold)
     except TooManyLevelsError:
         units = units_of_answers(answers)
-        return Compared(
+        return ComparableRatings(
             tuple(
                 Rating(each.outcome.case_id, each.judged, each.people, unit)
                 for each, unit in zip(answers, units, strict=True)
@@ -145,7 +147,9 @@ def _compare_scores(answers: Sequence[Scored], declared: Collection[float], thre
         )
 
 
-def _agreement_at(answers: Sequence[Scored], pairs: Compared, indexes: Sequence[int]) -> tuple[Agreement, Correlations]:
+def _agreement_at(
+    answers: Sequence[JudgedAnswer], pairs: ComparableRatings, indexes: Sequence[int]
+) -> tuple[Agreement, Correlations]:
     """Return the agreement and the correlations over the answers at some indexes."""
     ratings = [pairs.ratings[index] for index in indexes]
     units = [rating.case if rating.unit is None else rating.unit for rating in ratings]
@@ -159,7 +163,7 @@ def _agreement_at(answers: Sequence[Scored], pairs: Compared, indexes: Sequence[
     return agreement_of_ratings, correlations(scores, [fmean(answers[index].people) for index in indexes], units)
 
 
-def _slices(answers: Sequence[Scored], by: str) -> dict[str, list[int]]:
+def _slices(answers: Sequence[JudgedAnswer], by: str) -> dict[str, list[int]]:
     """Return value of the facet ``by`` -> the indexes of its answers; empty if ``by`` is empty."""
     groups: dict[str, list[int]] = {}
     for index, answer in enumerate(answers):
@@ -171,7 +175,7 @@ def _facet(outcome: Outcome, name: str) -> str:
     return outcome.facets.get(name, outcome.system if name == "system" else ABSENT)
 
 
-def _means(metric: str, answers: Sequence[Scored], outcomes: Sequence[Outcome]) -> list[CorrectedSystemMean]:
+def _means(metric: str, answers: Sequence[JudgedAnswer], outcomes: Sequence[Outcome]) -> list[CorrectedSystemMean]:
     """Return the corrected means of systems with unlabelled cases; each case counts once."""
     means = []
     for system in sorted({answer.outcome.system for answer in answers}):
@@ -192,7 +196,7 @@ def _means(metric: str, answers: Sequence[Scored], outcomes: Sequence[Outcome]) 
     return means
 
 
-def _alpha_among_people(matched: Matched) -> tuple[float | None, int] | None:
+def _alpha_among_people(matched: MatchedLabels) -> tuple[float | None, int] | None:
     """Return (alpha, number of answers with at least two labels of a metric); None if no answer has two."""
     groups: list[tuple[float, ...]] = []
     for answer in matched.answers:

@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.agreement import TooManyLevelsError, levels_of
-from pytest_rageval.analysis.people.labelled_answers import Labelled, Scored, matched, scored, units_of_answers
+from pytest_rageval.analysis.people.labelled_answers import (
+    JudgedAnswer,
+    LabelledAnswer,
+    judged_answers,
+    match_labels,
+    units_of_answers,
+)
 from pytest_rageval.analysis.people.preferences import PairAgreement, PairRating, pair_agreement
 from pytest_rageval.analysis.people.reliability import alpha
 from pytest_rageval.datasets.labels import Label
@@ -40,7 +46,7 @@ class MatchedPair(NamedTuple):
     """
 
     label: PairLabel
-    answers: tuple[Labelled, Labelled]
+    answers: tuple[LabelledAnswer, LabelledAnswer]
     preference: float
 
     @property
@@ -101,7 +107,7 @@ class PreferenceAgreement:
 
 
 def match_pairs(labels: Sequence[PairLabel], outcomes: Sequence[Outcome]) -> MatchedPairs:
-    """Match preferences with the answers of a run; `matched` matches each of the two answers like a label's."""
+    """Match preferences with the answers of a run; `match_labels` matches each of the two answers like a label's."""
     filled = [label for label in labels if label.preference is not None]
     sides = [_answers_of_side(filled, side, outcomes) for side in (0, 1)]
     order = {system: at for at, system in enumerate(dict.fromkeys(outcome.system for outcome in outcomes))}
@@ -163,18 +169,20 @@ def measure_preference_agreement(
     )
 
 
-def _answers_of_side(labels: Sequence[PairLabel], side: int, outcomes: Sequence[Outcome]) -> dict[int, Labelled | str]:
+def _answers_of_side(
+    labels: Sequence[PairLabel], side: int, outcomes: Sequence[Outcome]
+) -> dict[int, LabelledAnswer | str]:
     """Return index of a preference -> its answer of the first (0) or second (1) system, or why it has none."""
     as_labels = [
         Label(each.id, 1.0, system=each.systems[side], answer=each.answers[side], metric=each.metric, where=str(at))
         for at, each in enumerate(labels)
     ]
-    matches = matched(as_labels, outcomes)
-    answers: dict[int, Labelled | str] = {}
+    matches = match_labels(as_labels, outcomes)
+    answers: dict[int, LabelledAnswer | str] = {}
     for why, unmatched in matches.unmatched.items():
         answers.update((int(label.where), why) for label in unmatched)
     for answer in matches.answers:
-        answers.update((int(label.where), Labelled(answer.outcomes, (label,))) for label in answer.labels)
+        answers.update((int(label.where), LabelledAnswer(answer.outcomes, (label,))) for label in answer.labels)
     return answers
 
 
@@ -192,10 +200,10 @@ def _agreement_of(
     metric: str, info: MetricInfo, pairs: Iterable[MatchedPair], by: str, *, several: bool
 ) -> MetricPairAgreement:
     unscored: Counter[str] = Counter()
-    valued: list[tuple[MatchedPair, Scored, Scored]] = []
+    valued: list[tuple[MatchedPair, JudgedAnswer, JudgedAnswer]] = []
     for pair in pairs:
         if pair.label.metric in ("", metric):
-            both, reasons = scored(metric, pair.answers)
+            both, reasons = judged_answers(metric, pair.answers)
             if len(both) == 2:
                 valued.append((pair, both[0], both[1]))
             else:

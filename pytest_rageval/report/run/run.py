@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.pairing import Pairing, pair_up
-from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.baseline.regression import GateBaseline
 from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.analysis.deployment import Stage, merge_facts, queries_of, stages_of
 from pytest_rageval.analysis.matrix import Matrix
@@ -271,7 +271,7 @@ class Run:
         )
         return total + UNMEASURED if is_unknown else total
 
-    def _baseline_for_gates(self, earlier: Snapshot) -> Against:
+    def _baseline_for_gates(self, earlier: Snapshot) -> GateBaseline:
         """Return the baseline as the gates of the run need it."""
         skipped = [outcome for outcome in self.outcomes.values() if outcome.status == "skipped"]
         return baseline_for_gates(earlier, self.snapshot(), self.plan, self.deselected(), skipped)

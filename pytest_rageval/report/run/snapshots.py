@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_rageval.analysis.baseline.comparable import CaseFates, case_fates
 from pytest_rageval.analysis.baseline.pairing import pair_up
-from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.baseline.regression import GateBaseline
 from pytest_rageval.analysis.baseline.snapshot import MeasuredTestbed, Snapshot, measured_of
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan
@@ -45,7 +45,7 @@ def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], judge_testbeds
 
 def baseline_for_gates(
     baseline: Snapshot, now: Snapshot, plan: Plan, deselected: Collection[int], skipped: Iterable[Outcome]
-) -> Against:
+) -> GateBaseline:
     """Return the baseline in the form that the gates of a run need.
 
     Args:
@@ -63,7 +63,7 @@ def baseline_for_gates(
         cases = case_fates(baseline.cases, pairing, now.cases, deselected, skipped, by_name=by_name)
         fates = CaseFates(cases, names, plan.min_compared)
     pairs = {nodeid: pair for pair in pairing.pairs for nodeid in pair.after.nodes}
-    return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, fates, plan.updates, plan.metrics)
+    return GateBaseline(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, fates, plan.updates, plan.metrics)
 
 
 def _replaces_user_system(plan: Plan, baseline: Snapshot) -> bool:

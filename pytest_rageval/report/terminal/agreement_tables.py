@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_rageval.analysis.people.agreement import MANY_LEVELS, MOST_LEVELS, Agreement, Estimate
 from pytest_rageval.analysis.people.correlations import Correlations
-from pytest_rageval.analysis.people.labelled_answers import Matched
+from pytest_rageval.analysis.people.labelled_answers import MatchedLabels
 from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import facet_text
@@ -91,7 +91,7 @@ def _slice(agreement: Agreement, correlations: Correlations) -> dict[str, Any]:
     return {**asdict(agreement), "correlations": asdict(correlations)}
 
 
-def count_lines(matched: Matched) -> Iterator[str]:
+def count_lines(matched: MatchedLabels) -> Iterator[str]:
     """Yield the number of used labels, and which labels are not used and why."""
     used = sum(len(answer.labels) for answer in matched.answers)
     cases = len({answer.outcomes[0].case_id for answer in matched.answers})

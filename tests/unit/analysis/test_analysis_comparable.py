@@ -11,7 +11,7 @@ from support.samples.outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.baseline.comparable import CaseFates, case_fates, share_of
 from pytest_rageval.analysis.baseline.pairing import pair_up
-from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.baseline.regression import GateBaseline
 from pytest_rageval.analysis.baseline.snapshot import Measured, measured_of
 from pytest_rageval.analysis.decisions.decide import evaluate
 from pytest_rageval.analysis.decisions.verdicts import GateResult
@@ -46,7 +46,7 @@ def decided(
         case_fates(cases, pairing, after, deselected, absent, by_name=by_name), {TESTBED: "test_a"}, least
     )
     pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
-    return evaluate(parse_gate(gate), "test_a", outcomes, {}, against=Against(pairs, fates=fates))
+    return evaluate(parse_gate(gate), "test_a", outcomes, {}, against=GateBaseline(pairs, fates=fates))
 
 
 GATE = "accuracy >= baseline"

@@ -7,7 +7,13 @@ import pytest
 from support.samples.outcome_samples import failed, outcome
 
 from pytest_rageval.analysis.people.agreement import Rating
-from pytest_rageval.analysis.people.labelled_answers import Matched, Scored, compared, matched, scored
+from pytest_rageval.analysis.people.labelled_answers import (
+    JudgedAnswer,
+    MatchedLabels,
+    comparable_ratings,
+    judged_answers,
+    match_labels,
+)
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.answer import Answer
@@ -19,12 +25,12 @@ def answered(name: str, text: str, value: float | str = 1.0, system: str = "one"
     return replace(made, nodeid=f"{made.nodeid}{system}{text}", answer=Answer(text), system=system)
 
 
-def why(matches: Matched) -> dict[str, list[str]]:
+def why(matches: MatchedLabels) -> dict[str, list[str]]:
     return {reason: [label.id for label in labels] for reason, labels in matches.unmatched.items()}
 
 
-def both(*pairs: tuple[float, tuple[float, ...]]) -> list[Scored]:
-    return [Scored(outcome(str(at)), judged, people) for at, (judged, people) in enumerate(pairs)]
+def both(*pairs: tuple[float, tuple[float, ...]]) -> list[JudgedAnswer]:
+    return [JudgedAnswer(outcome(str(at)), judged, people) for at, (judged, people) in enumerate(pairs)]
 
 
 def test_a_label_is_of_its_cases_answer_and_of_its_system_and_text() -> None:
@@ -43,7 +49,7 @@ def test_a_label_is_of_its_cases_answer_and_of_its_system_and_text() -> None:
         Label("b", 1.0, metric="unknown"),
         Label("b", None),
     ]
-    matches = matched(labels, run)
+    matches = match_labels(labels, run)
     assert [(each.outcomes, each.labels) for each in matches.answers] == [
         ((run[0],), (labels[0],)),
         ((run[1],), (labels[1],)),
@@ -63,20 +69,20 @@ def test_a_label_is_of_its_cases_answer_and_of_its_system_and_text() -> None:
 def test_a_label_of_either_of_two_systems_is_refused() -> None:
     run = [answered("a", "x"), answered("a", "y", system="two")]
     with pytest.raises(DataError, match=r"^l:1: the label names no system, and the run has answers of one, two; name"):
-        matched([Label("a", 1.0, where="l:1")], run)
+        match_labels([Label("a", 1.0, where="l:1")], run)
 
 
 def test_a_run_without_texts_is_labelled_by_case_and_system() -> None:
     run = [answered("a", ""), answered("b", "")]
-    matches = matched([Label("a", 1.0, answer="what was said"), Label("b", 0.0)], run)
+    matches = match_labels([Label("a", 1.0, answer="what was said"), Label("b", 0.0)], run)
     assert [each.outcomes for each in matches.answers] == [(run[0],), (run[1],)]
 
 
 def test_an_answer_under_several_testbeds_is_one_answer() -> None:
     unscored, there = answered("a", "x", "parse_error: no label"), answered("a", "x", 0.5)
-    matches = matched([Label("a", 1.0)], [unscored, replace(there, testbed="other", nodeid="other")])
+    matches = match_labels([Label("a", 1.0)], [unscored, replace(there, testbed="other", nodeid="other")])
     assert len(matches.answers) == 1
-    ((comparison,), reasons) = scored("accuracy", matches.answers)
+    ((comparison,), reasons) = judged_answers("accuracy", matches.answers)
     assert (comparison.judged, comparison.people, comparison.outcome.testbed) == (0.5, (1.0,), "other")
     assert not reasons
 
@@ -90,27 +96,27 @@ def test_unscored_answers_are_counted_by_reason() -> None:
         answered("e", "x"),
     ]
     labels = [Label(name, 1.0) for name in "abcd"] + [Label("e", 1.0, metric="other")]
-    comparison, reasons = scored("accuracy", matched(labels, run).answers)
+    comparison, reasons = judged_answers("accuracy", match_labels(labels, run).answers)
     assert comparison == []
     assert reasons == {"parse_error": 2, "not_computed": 1, "error": 1}
 
 
 def test_scores_in_between_become_yes_or_no_like_the_labels() -> None:
-    matches = compared(both((0.5, (1.0,)), (0.49, (0.0, 1.0))))
+    matches = comparable_ratings(both((0.5, (1.0,)), (0.49, (0.0, 1.0))))
     assert (matches.levels, matches.threshold, matches.snapped) == ((0, 1), 0.5, False)
     assert matches.ratings == (Rating("0", 1.0, (1.0,)), Rating("1", 0.0, (0.0, 1.0)))
-    assert compared(both((1.0, (1.0,)), (0.0, (1.0,)))).threshold is None
+    assert comparable_ratings(both((1.0, (1.0,)), (0.0, (1.0,)))).threshold is None
 
 
 def test_scores_between_become_the_nearest_level_of_people() -> None:
-    matches = compared(both((0.3, (0.5,)), (1.0, (1.0,))))
+    matches = comparable_ratings(both((0.3, (0.5,)), (1.0, (1.0,))))
     assert (matches.levels, matches.threshold, matches.snapped) == ((0, 0.5, 1), None, True)
     assert matches.ratings[0].judged == 0.5
-    assert compared(both((0.5, (1.0,))), declared=(0.0, 0.5, 1.0)).ratings[0].judged == 0.5
+    assert comparable_ratings(both((0.5, (1.0,))), declared=(0.0, 0.5, 1.0)).ratings[0].judged == 0.5
 
 
 def test_a_threshold_is_for_both_sides() -> None:
-    matches = compared(both((0.7, (0.5,)), (0.8, (0.8,)), (0.2, (1.0,))), threshold=0.75)
+    matches = comparable_ratings(both((0.7, (0.5,)), (0.8, (0.8,)), (0.2, (1.0,))), threshold=0.75)
     assert (matches.levels, matches.threshold) == ((0, 1), 0.75)
     assert [(each.judged, each.people) for each in matches.ratings] == [(0, (0,)), (1, (1,)), (0, (1,))]
 
@@ -119,16 +125,18 @@ def test_an_id_that_datasets_share_is_found_in_each_and_never_in_another_id() ->
     run = [answered("jsonl:a.jsonl:q1", "x"), answered("labelled:s.csv:q1", "x"), answered("10:30", "x")]
     run += [answered("q2", "x"), answered("labelled:s.csv:q2", "y")]
     labels = [Label("q1", 1.0), Label("30", 1.0), Label("q2", 1.0)]
-    matches = matched(labels, run)
+    matches = match_labels(labels, run)
     assert [each.outcomes for each in matches.answers] == [(run[0], run[1]), (run[3],)]
     assert why(matches) == {"of no case of the run": ["30"]}
 
 
 def test_answers_to_turns_of_a_dialogue_are_one_unit_under_all_systems() -> None:
-    def turn(name: str, dialogue: str, system: str) -> Scored:
+    def turn(name: str, dialogue: str, system: str) -> JudgedAnswer:
         words = replace(answered(name, "x"), facets={"dialogue": dialogue}, system=system)
-        return Scored(words, 1.0, (1.0,))
+        return JudgedAnswer(words, 1.0, (1.0,))
 
-    matches = compared([turn("a", "1", "old"), turn("a", "1", "new"), turn("b", "1", "old"), turn("c", "2", "old")])
+    matches = comparable_ratings(
+        [turn("a", "1", "old"), turn("a", "1", "new"), turn("b", "1", "old"), turn("c", "2", "old")]
+    )
     units = [each.unit for each in matches.ratings]
     assert units[0] == units[1] == units[2] != units[3]

@@ -7,7 +7,7 @@ from support.samples.measured_samples import measured
 from support.samples.outcome_samples import outcome, repeats
 
 from pytest_rageval.analysis.baseline.pairing import Pair
-from pytest_rageval.analysis.baseline.regression import ALPHA_PER, Against, AlphaPer, Policy, regressions
+from pytest_rageval.analysis.baseline.regression import ALPHA_PER, AlphaPer, GateBaseline, Policy, regressions
 from pytest_rageval.analysis.decisions.decide import decide, evaluate
 from pytest_rageval.analysis.decisions.verdicts import GateResult, measure
 from pytest_rageval.analysis.gates import parse_gate
@@ -28,7 +28,7 @@ def changed(n: int, n_broken: int, n_fixed: int = 0, topic: str = "A") -> tuple[
 def decided(gate: str, *parts: tuple[list[Outcome], dict[str, Pair]], policy: Policy = "warn") -> GateResult:
     outcomes = [each for part, _ in parts for each in part]
     pairs = {nodeid: pair for _, part in parts for nodeid, pair in part.items()}
-    return evaluate(parse_gate(gate), "test_a", outcomes, {}, against=Against(pairs, 0.05, policy))
+    return evaluate(parse_gate(gate), "test_a", outcomes, {}, against=GateBaseline(pairs, 0.05, policy))
 
 
 def verdict(result: GateResult) -> str:
@@ -109,7 +109,7 @@ def session(per: AlphaPer, *gates: str) -> list[GateResult]:
     """Return the results of gates over 20 cases of A (5 broken) and 20 of B (1 broken, 4 fixed)."""
     parts = changed(20, 5, topic="A"), changed(20, 1, 4, topic="B")
     outcomes = [each for part, _ in parts for each in part]
-    against = Against({nodeid: pair for _, part in parts for nodeid, pair in part.items()}, per=per)
+    against = GateBaseline({nodeid: pair for _, part in parts for nodeid, pair in part.items()}, per=per)
     return decide([measure(parse_gate(gate), "test_a", outcomes, {}, against=against) for gate in gates], against)
 
 
@@ -168,7 +168,7 @@ def test_a_gate_of_a_run_that_becomes_the_baseline_is_skipped() -> None:
 def test_repeats_of_a_case_are_one_pair() -> None:
     runs = [run for n in range(6) for run in repeats(f"q{n}", 0.0, 0.5, 1.0)]
     pairs = {run.nodeid: pair for run, pair in zip(runs, thrice(6), strict=True)}
-    against = Against(pairs)
+    against = GateBaseline(pairs)
     (test,) = regressions([against.comparison(parse_gate("accuracy >= baseline"), runs)], 0.05)
     assert (test.test.n_pairs, test.test.delta, test.verdict) == (6, -0.5, "worse")
 

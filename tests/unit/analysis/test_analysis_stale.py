@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.samples.outcome_samples import outcome, repeats
 
-from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.baseline.regression import GateBaseline
 from pytest_rageval.analysis.baseline.stale_labels import has_stale_score
 from pytest_rageval.analysis.decisions.decide import evaluate
 from pytest_rageval.analysis.decisions.verdicts import GateResult
@@ -18,7 +18,7 @@ WHY = "their ids name other text than in the baseline"
 
 
 def judge(gate: str, *outcomes: Outcome) -> GateResult:
-    return evaluate(parse_gate(gate), "test_a", outcomes, {"R@5": MetricInfo()}, 0, Against())
+    return evaluate(parse_gate(gate), "test_a", outcomes, {"R@5": MetricInfo()}, 0, GateBaseline())
 
 
 @pytest.mark.parametrize("gate", ["R@5 >= 0.1", "R@5 >= baseline - 0.02", "R@5[min_n=2] >= 0.1"])

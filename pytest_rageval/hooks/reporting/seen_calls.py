@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.config.options import Options
     from pytest_rageval.report.run.run import Run
 
-__all__ = ["process_sightings", "send_sightings", "warn_if_unseen", "worker_sightings"]
+__all__ = ["process_seen_calls", "send_seen_calls", "warn_if_unseen", "worker_seen_calls"]
 
-_OUTPUT_KEY = "rag_sightings"
-"""Key of the sightings in a worker's output."""
+_OUTPUT_KEY = "rag_seen_calls"
+"""Key of the seen calls in a worker's output."""
 
 
-def process_sightings(config: pytest.Config) -> SeenCalls:
+def process_seen_calls(config: pytest.Config) -> SeenCalls:
     """Return which calls of systems this process saw; nothing if it collected no case."""
     collected = config.stash.get(COLLECTED, None)
     if collected is None or collected.runtime is None:
@@ -37,17 +37,17 @@ def process_sightings(config: pytest.Config) -> SeenCalls:
     return SeenCalls(http.setting, http.recorder.n_requests, dict(http.recorder.unlisted_hosts), dict(answers), seen)
 
 
-def send_sightings(config: pytest.Config) -> None:
-    """Put the sightings of a worker into its output, for the main process."""
-    config.workeroutput[_OUTPUT_KEY] = asdict(process_sightings(config))  # type: ignore[attr-defined]
+def send_seen_calls(config: pytest.Config) -> None:
+    """Put the seen calls of a worker into its output, for the main process."""
+    config.workeroutput[_OUTPUT_KEY] = asdict(process_seen_calls(config))  # type: ignore[attr-defined]
 
 
-def worker_sightings(output: Mapping[str, Any]) -> SeenCalls:
-    """Return the sightings from a worker's output."""
+def worker_seen_calls(output: Mapping[str, Any]) -> SeenCalls:
+    """Return the seen calls from a worker's output."""
     return SeenCalls(**output.get(_OUTPUT_KEY, {}))
 
 
-def warn_if_unseen(run: Run, sightings: SeenCalls, options: Options, config: pytest.Config) -> bool:
+def warn_if_unseen(run: Run, seen_calls: SeenCalls, options: Options, config: pytest.Config) -> bool:
     """Warn if no call of the user's systems was seen; return whether the session must fail for this reason.
 
     The record mode of the ini counts only if a setting makes HTTP requests visible: else it may be meant only for
@@ -55,15 +55,17 @@ def warn_if_unseen(run: Run, sightings: SeenCalls, options: Options, config: pyt
 
     Args:
         run: the run; receives the warning.
-        sightings: what all processes saw.
+        seen_calls: what all processes saw.
         options: the options of the session.
         config: the configuration of pytest.
     """
-    mode = options.record_mode if sightings.setting or config.option.rag_record_mode else None
+    mode = options.record_mode if seen_calls.setting or config.option.rag_record_mode else None
     limits = CallLimits(mode, budget=options.budget_usd is not None, partial=options.budget_partial)
     direct = run.plan.unseen.direct
-    note, fails = unseen_systems_warning(direct, sightings, run.ordered(), limits)
+    note, fails = unseen_systems_warning(direct, seen_calls, run.ordered(), limits)
     run.plan.notes += (note,) if note else ()
-    unseen = {} if sightings.requests else {name: shown for name, shown in direct.items() if name not in sightings.seen}
-    run.plan.unseen = replace(run.plan.unseen, direct=unseen)  # the calls of all other systems were counted
+    unseen = {name: shown for name, shown in direct.items() if name not in seen_calls.seen}
+    run.plan.unseen = replace(
+        run.plan.unseen, direct={} if seen_calls.requests else unseen
+    )  # the calls of all other systems were counted
     return fails

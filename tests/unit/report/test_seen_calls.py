@@ -20,13 +20,13 @@ def outcomes(usage: Usage | None = None) -> list[Outcome]:
     return [Outcome("a", "q1", "t", {}, "rag_system", "scored", answer=Answer("Paris", usage=usage))]
 
 
-def at_end(sightings: SeenCalls, limits: CallLimits, usage: Usage | None = None) -> tuple[str, bool]:
-    return unseen_systems_warning(DIRECT, sightings, outcomes(usage), limits)
+def at_end(seen_calls: SeenCalls, limits: CallLimits, usage: Usage | None = None) -> tuple[str, bool]:
+    return unseen_systems_warning(DIRECT, seen_calls, outcomes(usage), limits)
 
 
 @pytest.mark.parametrize("limits", [CallLimits("none"), BUDGET])
 @pytest.mark.parametrize(
-    "sightings",
+    "seen_calls",
     [
         SeenCalls("rag_record_http", requests=1, elsewhere={"db:6333": 9}, answers={"rag_system": 2}),
         SeenCalls("rag_record_http", elsewhere={"db:6333": 9}, answers={"rag_system": 2}, seen=("rag_system",)),
@@ -36,8 +36,8 @@ def at_end(sightings: SeenCalls, limits: CallLimits, usage: Usage | None = None)
     ],
     ids=["another host beside", "recorded function or client", "no answer", "named system", "nothing ran"],
 )
-def test_sessions_that_saw_a_call_or_asked_no_own_system_do_not_warn(sightings: SeenCalls, limits: CallLimits) -> None:
-    assert at_end(sightings, limits) == ("", False)
+def test_sessions_that_saw_a_call_or_asked_no_own_system_do_not_warn(seen_calls: SeenCalls, limits: CallLimits) -> None:
+    assert at_end(seen_calls, limits) == ("", False)
 
 
 def test_without_record_mode_and_budget_nothing_is_said() -> None:
@@ -70,7 +70,7 @@ def test_only_a_budget_fails_a_session_in_which_nothing_was_seen_at_all() -> Non
     assert fails
 
 
-def test_sightings_of_processes_add_up() -> None:
+def test_seen_calls_of_processes_add_up() -> None:
     one = SeenCalls("rag_record_http", 1, {"a:1": 2}, {"rag_system": 3}, ("x",))
     other = SeenCalls("rag_record_http", 2, {"a:1": 1, "b:2": 1}, {"rag_system": 1}, ("x", "y"))
     assert one + other == SeenCalls("rag_record_http", 3, {"a:1": 3, "b:2": 1}, {"rag_system": 4}, ("x", "y"))
