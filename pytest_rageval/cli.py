@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from pytest_rageval import activity
 from pytest_rageval.commands.command_parser import CANNOT_RUN, CommandParser
 from pytest_rageval.commands.command_table import COMMANDS, overview
-from pytest_rageval.errors import RagEvalError, coded
+from pytest_rageval.errors import RagEvalError, message_with_code
 from pytest_rageval.report.text.fit_text import legible
 
 __all__ = ["NAMES", "main", "parser"]
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RagEvalError as error:
         with suppress(BrokenPipeError):
             sys.stdout.flush()
-        sys.stderr.write(f"rageval: {coded(error)}\n")
+        sys.stderr.write(f"rageval: {message_with_code(error)}\n")
         return int(arguments.error_status)
     return status
 

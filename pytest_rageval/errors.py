@@ -18,8 +18,8 @@ __all__ = [
     "UnscoredError",
     "ascii_safe",
     "code_of",
-    "coded",
     "did_you_mean",
+    "message_with_code",
     "short_repr",
 ]
 
@@ -154,7 +154,7 @@ class MissingDependencyError(RagEvalError):
         super().__init__(f"{what} needs an optional dependency: pip install 'pytest-rageval[{extra}]'")
 
 
-def coded(error: BaseException) -> str:
+def message_with_code(error: BaseException) -> str:
     """Return an error's message with its code, which docs/troubleshooting.md explains."""
     from pytest_rageval.error_codes import with_code
 

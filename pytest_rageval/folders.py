@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["make_ignored", "regular", "whole_files"]
+__all__ = ["atomic_files", "make_ignored", "regular_path"]
 
 
 def make_ignored(folder: Path) -> Path:
@@ -22,12 +22,12 @@ def make_ignored(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     ignore = folder / ".gitignore"
     if not ignore.exists():
-        with whole_files(ignore) as (part,):
+        with atomic_files(ignore) as (part,):
             part.write_text("# Created by pytest-rageval.\n*\n", encoding="utf-8")
     return folder
 
 
-def regular(path: Path) -> Path:
+def regular_path(path: Path) -> Path:
     """Return the path if it is a regular file or a folder.
 
     Raises:
@@ -41,7 +41,7 @@ def regular(path: Path) -> Path:
 
 
 @contextmanager
-def whole_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
+def atomic_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
     """Yield a temporary path for each of ``paths``; move them into place at the end, or remove them on an error.
 
     Other processes never see a half-written file, even if this process is killed. Without ``overwrite``, all of the

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.errors import DataError, ascii_safe
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -32,7 +32,7 @@ def read_toml(path: Path, shown: str) -> tuple[list[str], dict[str, Any]]:
         DataError: the file cannot be read, or is not valid TOML; the message begins with ``shown``, the file's name.
     """
     try:
-        raw = regular(path).read_bytes()
+        raw = regular_path(path).read_bytes()
     except OSError as error:
         raise DataError(shown, f"cannot be read: {error.strerror}") from None
     return parse_toml(raw, shown)

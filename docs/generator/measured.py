@@ -119,10 +119,10 @@ def gates() -> Iterator[str]:
 def message(text: str) -> str:
     """Return what the program says of a malformed gate."""
     from pytest_rageval.analysis.gates import parse_gate
-    from pytest_rageval.errors import GateSyntaxError, coded
+    from pytest_rageval.errors import GateSyntaxError, message_with_code
 
     try:
         parse_gate(text)
     except GateSyntaxError as error:
-        return coded(error)
+        return message_with_code(error)
     raise AssertionError(f"{text} is well-formed")

@@ -12,7 +12,7 @@ from pytest_rageval.analysis.corrected_cases import LabelsUsed, corrected_cases
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.analysis.usage import USAGE_FIELDS, outcomes_with_answer, summarize_usage, usage_value
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.storage import Bounds
 
@@ -63,7 +63,7 @@ def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
         values = [value for outcome in answers if (value := usage_value(metric, outcome)) is not None]
         unknown = len(answers) - len(values)
         return Cell(summarize_usage(metric, values, unknown), len(values), unknown, None)
-    if corrects(metric):
+    if corrected_metric(metric):
         return _corrected(metric, outcomes)
     if metric == "n":
         n = sum(outcome.status == "scored" for outcome in outcomes)

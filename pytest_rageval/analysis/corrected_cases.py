@@ -15,7 +15,7 @@ from pytest_rageval.analysis.corrected_mean import (
 )
 from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.analysis.units import Units, units_of_outcomes
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.storage import Bounds
 
@@ -70,7 +70,7 @@ def corrected_cases(metric: str, outcomes: Sequence[Outcome]) -> tuple[int, Corr
     earlier: list[Labelling] = []
     for outcome in outcomes:
         scores = outcome.scores
-        judged = scores[corrects(metric)].judged if corrects(metric) in scores else None
+        judged = scores[corrected_metric(metric)].judged if corrected_metric(metric) in scores else None
         if outcome.status != "scored" or judged is None:
             continue
         label = scores.get(metric)

@@ -15,7 +15,7 @@ from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportR
 from pytest_rageval.datasets.recorded import load_recorded
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import SettingError, ascii_safe
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.registry import Registry
 from pytest_rageval.report.text.lines import counted
 
@@ -129,7 +129,7 @@ def _check_free(path: Path, request: ImportRequest, *, force: bool) -> None:
 def _write(targets: list[_Target]) -> None:
     """Write each file to a temporary path, check that it can be read, then move all of them into place."""
     try:
-        with whole_files(*(target.path for target in targets)) as parts:
+        with atomic_files(*(target.path for target in targets)) as parts:
             for part, target in zip(parts, targets, strict=True):
                 with (
                     doing(f"writing {shown_path(target.path)}"),

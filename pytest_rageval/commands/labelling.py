@@ -11,7 +11,7 @@ from pytest_rageval.commands.judges import judges_of_run
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import Worth, worth_of
 from pytest_rageval.judges.wording import in_language
@@ -148,7 +148,7 @@ def _write(texts: Mapping[Path, str]) -> None:
     try:
         for path in texts:
             path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_files(*texts, overwrite=False) as parts:
+        with atomic_files(*texts, overwrite=False) as parts:
             for part, text in zip(parts, texts.values(), strict=True):
                 part.write_text(text, encoding="utf-8", newline="")
     except FileExistsError as error:

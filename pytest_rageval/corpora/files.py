@@ -9,7 +9,7 @@ from typing import IO
 
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 
 __all__ = ["lines_of", "text_of"]
 
@@ -43,7 +43,7 @@ def text_of(path: Path) -> str:
 @contextmanager
 def _open(path: Path, name: str) -> Iterator[IO[bytes]]:
     try:
-        with regular(path).open("rb") as file:
+        with regular_path(path).open("rb") as file:
             yield file
     except FileNotFoundError:
         raise DataError(

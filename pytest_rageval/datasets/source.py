@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_rageval.datasets.faults import any_collected, one_record
 from pytest_rageval.datasets.strict_json import decode, skip_space
 from pytest_rageval.errors import DataError, ascii_safe, short_repr
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 
 __all__ = [
     "JsonObject", "forget_bytes", "json_kind", "place_below", "read_bytes", "read_groups", "read_line", "read_object",
@@ -46,7 +46,7 @@ def _bytes(path: Path, modified: int, size: int) -> bytes:
 
 def read_bytes(path: Path) -> bytes:
     """Return a file's bytes. The last file is cached, because a digest often follows a load; see `forget_bytes`."""
-    stat = regular(path).stat()
+    stat = regular_path(path).stat()
     return _bytes(path.absolute(), stat.st_mtime_ns, stat.st_size)
 
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.codec import decode_answer, encode_answer
 
@@ -59,7 +59,7 @@ class SharedAnswers:
 
     def store(self, name: str, answer: Answer) -> None:
         """Write an answer for the other processes; if that fails, they ask again. The caller must hold the lock."""
-        with suppress(OSError), whole_files(self._folder / f"{name}.json") as (part,):
+        with suppress(OSError), atomic_files(self._folder / f"{name}.json") as (part,):
             part.write_text(json.dumps(encode_answer(answer)), encoding="utf-8")
 
     def forget(self, name: str) -> None:

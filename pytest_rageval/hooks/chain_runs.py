@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.tracebacks import cause_of
-from pytest_rageval.errors import RagEvalError, coded
+from pytest_rageval.errors import RagEvalError, message_with_code
 from pytest_rageval.hooks.chain_project import ChainProject
 from pytest_rageval.llm.client.running_cases import running_case
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, RefusedCallError, Scope
@@ -97,13 +97,13 @@ def run_actions(
             running = project.loop.start(lambda: system(query))
             answer = running.result() if wait is None else wait(running)
         except RagEvalError as fault:
-            error = coded(fault)
+            error = message_with_code(fault)
         except RefusedCallError as refusal:
-            error = coded(refusal.error)
+            error = message_with_code(refusal.error)
         except Exception as fault:  # from a user's tool or retriever
             error = cause_of(fault)
     if meter.refused is not None:  # a budget or a recording refused a call, so the answer does not count
-        answer, error = None, coded(meter.refused)
+        answer, error = None, message_with_code(meter.refused)
     return replace(
         result, steps=steps_before_error(collector), answer=answer, error=error, calls=meter.calls, keys=meter.keys
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.errors import MissingDependencyError, RagEvalError, SettingError, coded
+from pytest_rageval.errors import MissingDependencyError, RagEvalError, SettingError, message_with_code
 from pytest_rageval.hooks.collect import markers
 from pytest_rageval.hooks.collect.keys import CATALOG, RUN_FOLDER
 from pytest_rageval.hooks.collect.usage_errors import Refusals, located_message
@@ -34,10 +34,10 @@ def configure(config: pytest.Config) -> None:
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return
     if config.option.rag_mlflow and find_spec("mlflow") is None:
-        raise pytest.UsageError(coded(MissingDependencyError("--rag-mlflow", "mlflow")))
+        raise pytest.UsageError(message_with_code(MissingDependencyError("--rag-mlflow", "mlflow")))
     if config.option.rag_budget_partial and config.option.rag_budget_usd is None:
         problem = SettingError("--rag-budget-partial has no budget to bound; give --rag-budget-usd too", code="RAG103")
-        raise pytest.UsageError(coded(problem))
+        raise pytest.UsageError(message_with_code(problem))
     config.stash[RUN_FOLDER] = lambda: _run_folder(config)
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
@@ -93,7 +93,7 @@ def build_catalog(config: pytest.Config) -> Catalog:
         raise pytest.UsageError(located_message(error, config.rootpath)) from None
     except Exception as error:
         problem = f"{located_message(error, config.rootpath)} ({type(error).__name__}, in pytest_rageval_register)"
-        raise pytest.UsageError(coded(SettingError(problem, code="RAG115"))) from None
+        raise pytest.UsageError(message_with_code(SettingError(problem, code="RAG115"))) from None
     return catalog
 
 
@@ -105,7 +105,7 @@ def _check_gates(gates: list[str]) -> None:
         for gate in gates:
             parse_gate(gate, "--rag-gate")
     except RagEvalError as error:
-        raise pytest.UsageError(coded(error)) from None
+        raise pytest.UsageError(message_with_code(error)) from None
 
 
 def _find_resumed_run(config: pytest.Config) -> None:
@@ -114,4 +114,4 @@ def _find_resumed_run(config: pytest.Config) -> None:
     try:
         find_run(config)
     except RagEvalError as error:
-        raise pytest.UsageError(coded(error)) from None
+        raise pytest.UsageError(message_with_code(error)) from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import SettingError, ascii_safe
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.judges.values import worth_of
 from pytest_rageval.local_judges.features import COSINES, RULES
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold
@@ -99,7 +99,7 @@ def read_content(folder: Path, where: str) -> dict[str, Any]:
     """
     shown = ascii_safe(f"{where}: {folder.name}/{FILE}")
     try:
-        content = parse_json(regular(folder / FILE).read_bytes(), finite=True)
+        content = parse_json(regular_path(folder / FILE).read_bytes(), finite=True)
     except FileNotFoundError:
         folder_name = "the folder" if where == str(folder) else ascii_safe(str(folder))
         problem = f"{ascii_safe(where)}: {folder_name} holds no {FILE}; name a folder that rageval judge"
@@ -158,7 +158,7 @@ def rows_from(folder: Path, content: Mapping[str, Any], where: str) -> Rows | No
     if digest is None:
         return None
     try:
-        raw = regular(folder / ANSWERS).read_bytes()
+        raw = regular_path(folder / ANSWERS).read_bytes()
     except OSError as error:
         problem = f"{where}: {folder.name}/{ANSWERS} cannot be read: {error.strerror or error}; {_AGAIN}"
         raise SettingError(ascii_safe(problem), code="RAG212") from None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.errors import SettingError, ascii_safe, short_repr
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.local_judges.judge_file import FILE, FORMAT, read_content
 from pytest_rageval.local_judges.lora_model import LoraModel, load_base, quiet, require_libraries
 from pytest_rageval.model.chat import Message
@@ -169,7 +169,7 @@ def load_lora_judge(folder: Path, digest_of_model: Callable[[Path], str]) -> Lor
 def _check_file(path: Path, digest: str | None) -> None:
     """Raise `SettingError` if a file of the adapter is missing or was changed."""
     try:
-        raw = regular(path).read_bytes()
+        raw = regular_path(path).read_bytes()
     except OSError as error:
         raise SettingError(ascii_safe(f"{path} cannot be read: {error.strerror or error}"), code="RAG212") from None
     if hashlib.sha256(raw).hexdigest() != digest:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.errors import SettingError, ascii_safe
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 
 __all__ = ["MANIFEST", "ScoreFolder", "is_scores", "write_errors"]
 
@@ -75,7 +75,7 @@ class ScoreFolder:
 
     def store(self, path: Path, result: bytes) -> None:
         """Write a chunk's result."""
-        with write_errors(self.path), whole_files(path) as (part,):
+        with write_errors(self.path), atomic_files(path) as (part,):
             part.write_bytes(result)
 
     def finish(
@@ -143,7 +143,7 @@ def write_errors(folder: Path) -> Iterator[None]:
 
 
 def _write(path: Path, text: str) -> None:
-    with whole_files(path) as (part,):
+    with atomic_files(path) as (part,):
         part.write_text(text, encoding="utf-8", newline="")
 
 

@@ -14,7 +14,7 @@ from pytest_rageval.engine.diagnosis import first_correctness
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.task import Correctness
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.evidence import LocatedEvidence
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.scoring.corpus import decode_evidence
@@ -147,7 +147,7 @@ def metrics_named(names: tuple[str, ...], where: str) -> tuple[Metric, ...]:
     registry = Catalog().metrics
     metrics = tuple(registry.get(name, where) for name in names)
     for metric in metrics:
-        needed = ["people's labels"] if corrects(metric.name) else [each.name for each in inputs_of([metric])]
+        needed = ["people's labels"] if corrected_metric(metric.name) else [each.name for each in inputs_of([metric])]
         if needed == ["verdicts"] and hasattr(metric.judge, "messages"):  # its model's replies may be recorded
             continue
         if needed:

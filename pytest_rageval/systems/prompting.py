@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, short_repr
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.model.case import Passage, Query
 from pytest_rageval.model.chat import Message
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
@@ -136,7 +136,7 @@ def _sentence(custom: Mapping[str, str], protocol: Mapping[str, str], language: 
 def _read(path: Path) -> dict[str, str]:
     where = f"prompts {ascii_safe(str(path))}"
     try:
-        texts: dict[str, str] = tomllib.loads(regular(path).read_text(encoding="utf-8-sig"))
+        texts: dict[str, str] = tomllib.loads(regular_path(path).read_text(encoding="utf-8-sig"))
     except OSError as fault:
         raise SettingError(f"{where}: cannot be read: {fault.strerror}; name a TOML file of prompts") from None
     except UnicodeDecodeError:

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_rageval.errors import MissingDependencyError, SettingError, short_repr
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 
 __all__ = ["use_dictionaries", "user_cut", "user_dictionary"]
 
@@ -50,7 +50,7 @@ def user_cut() -> Cut | None:
 
 def _read(path: Path) -> str:
     try:
-        return regular(path).read_text(encoding="utf-8-sig")
+        return regular_path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         reason = error.strerror or type(error).__name__
     except UnicodeDecodeError:

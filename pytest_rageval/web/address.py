@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from filelock import FileLock, Timeout
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.folders import make_ignored, whole_files
+from pytest_rageval.folders import atomic_files, make_ignored
 from pytest_rageval.web.guard import Key
 from pytest_rageval.web.site import Site
 
@@ -47,7 +47,7 @@ class Address:
 
     def write(self, url: str) -> None:
         """Store the address, in a file that only the user who runs the server can read."""
-        with whole_files(self.file) as (part,):
+        with atomic_files(self.file) as (part,):
             descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(descriptor, "w", encoding="utf-8") as stream:
                 json.dump({"url": url, "pid": os.getpid()}, stream)

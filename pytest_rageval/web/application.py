@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pytest_rageval.errors import RagEvalError, coded
+from pytest_rageval.errors import RagEvalError, message_with_code
 from pytest_rageval.importing import cause_text
 from pytest_rageval.threads import Threads
 from pytest_rageval.web.files import FileChangedError
@@ -105,9 +105,9 @@ def _error_response(request: Request, error: Exception) -> Response:
 def _sentence(request: Request, error: Exception) -> tuple[str, int]:
     """Return the sentence and the status of an error."""
     if isinstance(error, FileChangedError):
-        return coded(error), 409
+        return message_with_code(error), 409
     if isinstance(error, RagEvalError):
-        return coded(error), 400
+        return message_with_code(error), 400
     if isinstance(error, HTTPException):
         return f"{request.method} {request.url.path}: {error.detail}", error.status_code
     return cause_text(error), 500

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pytest_rageval.errors import DataError, SettingError, ascii_safe
-from pytest_rageval.folders import regular, whole_files
+from pytest_rageval.folders import atomic_files, regular_path
 from pytest_rageval.llm.recordings.line_file import locked
 
 __all__ = ["FileChangedError", "FileSnapshot", "inside", "read_snapshot", "write_file"]
@@ -52,7 +52,7 @@ def read_snapshot(path: Path) -> FileSnapshot:
         OSError: the file exists and cannot be read, or is not a regular file.
     """
     try:
-        content = regular(path).read_bytes()
+        content = regular_path(path).read_bytes()
     except FileNotFoundError:
         return FileSnapshot(b"", "")
     return FileSnapshot(content, sha256(content).hexdigest())
@@ -80,7 +80,7 @@ def write_file(project: Path, path: str | Path, content: bytes, *, seen: str) ->
         if now != seen:
             raise FileChangedError(ascii_safe(str(path)), _conflict(now, seen))
         target.parent.mkdir(parents=True, exist_ok=True)
-        with whole_files(target) as (part,), part.open("wb") as stream:
+        with atomic_files(target) as (part,), part.open("wb") as stream:
             if now:
                 shutil.copymode(target, part)
             stream.write(content)

@@ -17,7 +17,7 @@ from pytest_rageval.errors import (
     SettingError,
     UnknownNameError,
     code_of,
-    coded,
+    message_with_code,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -68,14 +68,14 @@ def test_each_code_is_declared_once_and_used() -> None:
     ],
 )
 def test_a_message_ends_with_its_code(error: Exception, text: str) -> None:
-    assert coded(error) == text
+    assert message_with_code(error) == text
 
 
 def test_a_quoted_error_gives_its_code() -> None:
     missing = MissingDependencyError("the retriever 'dense'", "dense")
     wrapped = SettingError(f"here: {missing}")
     wrapped.__context__ = missing
-    assert coded(wrapped) == f"{wrapped} [RAG106]"
+    assert message_with_code(wrapped) == f"{wrapped} [RAG106]"
     failed = CaseError("system_error", "system 'x' failed: rag_retriever 'mine' raised ValueError: no")
     failed.__cause__ = RetrieverError("mine", ValueError("no"))
     assert code_of(failed) == "RAG306"

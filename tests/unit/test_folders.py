@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 
 
 def write(*paths: Path, overwrite: bool) -> None:
-    with whole_files(*paths, overwrite=overwrite) as parts:
+    with atomic_files(*paths, overwrite=overwrite) as parts:
         for part in parts:
             part.write_text("new")
         assert not any(path.exists() and path.read_text() == "new" for path in paths)
@@ -28,7 +28,7 @@ def test_files_exist_at_the_end(overwrite: bool, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("overwrite", [True, False])
 def test_a_failure_leaves_no_files(overwrite: bool, tmp_path: Path) -> None:
-    with suppress(KeyboardInterrupt), whole_files(tmp_path / "a", overwrite=overwrite) as (part,):
+    with suppress(KeyboardInterrupt), atomic_files(tmp_path / "a", overwrite=overwrite) as (part,):
         part.write_text("half")
         raise KeyboardInterrupt
     assert contents(tmp_path) == {}
@@ -69,7 +69,7 @@ def test_without_overwrite_all_files_are_created_or_none(
 
 def test_a_file_that_another_process_creates_meanwhile_stays(tmp_path: Path) -> None:
     def race() -> None:
-        with whole_files(tmp_path / "a", overwrite=False) as (part,):
+        with atomic_files(tmp_path / "a", overwrite=False) as (part,):
             assert list(tmp_path.iterdir()) == []  # a kill leaves no empty file
             part.write_text("new")
             (tmp_path / "a").write_text("other")
@@ -96,7 +96,7 @@ def test_a_device_is_written_to_and_stays(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with whole_files(pipe) as (part,):
+    with atomic_files(pipe) as (part,):
         part.write_text("all of it")
     assert os.read(reader, 100) == b"all of it"
     os.close(reader)

@@ -12,7 +12,7 @@ from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.analysis.baseline.snapshot import Measured
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.facets import ANY, KNEW, SYSTEM, in_slice
 from pytest_rageval.model.outcome import Outcome
 
@@ -100,7 +100,7 @@ class CaseFates:
         if missing:
             return f"not comparable, {missing}: add it with --rag-update-baseline"
         runs = {outcome.nodeid: outcome for outcome in scope}
-        return _too_few(cases, corrects(gate.metric) or gate.metric, self.least, runs)
+        return _too_few(cases, corrected_metric(gate.metric) or gate.metric, self.least, runs)
 
     def lost_cells(self, gate: Gate, scope: Sequence[Outcome], *, session: bool = False) -> list[Mapping[str, str]]:
         """Return the facets of the cases in a gate's slice that the run lacks, although it did not deselect them."""
@@ -129,7 +129,7 @@ class CaseFates:
         if not cases:
             held = "" if set(known) & set(systems) else f", only {', '.join(known[:3])}"
             return [], f"the baseline does not hold the system {', '.join(gate_systems[:3])} of {names}{held}"
-        metric = corrects(gate.metric) or gate.metric
+        metric = corrected_metric(gate.metric) or gate.metric
         cases = [case for case in cases if metric in case.before.scores]
         return cases, "" if cases else f"the baseline holds no {metric} of {names}"
 

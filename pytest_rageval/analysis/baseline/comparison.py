@@ -14,7 +14,7 @@ from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_tes
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
 from pytest_rageval.analysis.baseline.snapshot import Snapshot
 from pytest_rageval.analysis.baseline.units_of_pairs import units_of_pairs
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.facets import RELATION, VARIANT, parent_facet, place_of, sort_key
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Comparison:
         for pair in self.pairing.pairs:
             before, after = pair.before.scores, pair.after
             for metric in self.after.testbeds[after.testbed].metrics:
-                if metric in before and metric not in after.scores and not corrects(metric):
+                if metric in before and metric not in after.scores and not corrected_metric(metric):
                     unscored.setdefault(metric, set()).add((after.testbed, after.case))
         return {metric: len(cases) for metric, cases in sorted(unscored.items())}
 
@@ -164,7 +164,7 @@ def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:
 
 def measured_pairs(pairs: Sequence[Pair], metric: str) -> Sequence[Pair]:
     """Return the pairs that a comparison of the metric tests: `both_scored`; `judged_pairs` for a corrected mean."""
-    return judged_pairs(pairs, metric) if corrects(metric) else both_scored(pairs, metric)
+    return judged_pairs(pairs, metric) if corrected_metric(metric) else both_scored(pairs, metric)
 
 
 def difference(
@@ -180,7 +180,7 @@ def difference(
     def test(tested: Sequence[Pair]) -> PairedTest:
         return _difference(tested, metric, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
 
-    if not corrects(metric):
+    if not corrected_metric(metric):
         return test(pairs)
     return corrected_difference(pairs, metric, test, higher_is_better=higher_is_better, alpha=alpha / cells)
 
@@ -234,7 +234,7 @@ def _cells(
 ) -> Iterator[MetricComparison]:
     """Yield the result of each cell, with p corrected over all cells; nothing if there is only one cell."""
     groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
-    for pair in both_scored(pairs, corrects(over.metric) or over.metric):
+    for pair in both_scored(pairs, corrected_metric(over.metric) or over.metric):
         groups.setdefault(tuple(place_of(pair.after.facets, axis) for axis in axes), []).append(pair)
     if len(groups) < 2:
         return

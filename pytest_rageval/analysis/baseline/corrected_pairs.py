@@ -12,7 +12,7 @@ from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.baseline.snapshot import Measured
 from pytest_rageval.analysis.baseline.units_of_pairs import units_of_pairs
 from pytest_rageval.analysis.corrected_mean import FEWEST, corrected_mean, influences, standard_error
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 
 __all__ = ["corrected_difference", "judged_pairs", "too_few_labels"]
 
@@ -42,7 +42,7 @@ def judged_pairs(pairs: Sequence[Pair], metric: str) -> list[Pair]:
 
     Return none if one of the runs has too few labelled answers.
     """
-    judged = corrects(metric)
+    judged = corrected_metric(metric)
     both = [pair for pair in pairs if judged in pair.before.scores and judged in pair.after.scores]
     return [] if too_few_labels(both, metric) else both
 
@@ -117,13 +117,13 @@ def _cases(pairs: Sequence[Pair], metric: str) -> list[tuple[Measured, Measured]
 
 
 def _mean(settings: Sequence[Measured], metric: str) -> Measured:
-    names = corrects(metric), metric
+    names = corrected_metric(metric), metric
     values = {name: [each.scores[name] for each in settings if name in each.scores] for name in names}
     return replace(settings[0], scores={name: fmean(each) for name, each in values.items() if each})
 
 
 def _pseudo_values(cases: Sequence[Measured], metric: str) -> _PseudoValues:
-    judged = corrects(metric)
+    judged = corrected_metric(metric)
     labelled, others = ([case for case in cases if (metric in case.scores) is is_in] for is_in in (True, False))
     people, judge = ([case.scores[name] for case in labelled] for name in (metric, judged))
     rest = [case.scores[judged] for case in others]

@@ -13,7 +13,7 @@ from pytest_rageval.analysis.baseline.family import AdjustedP, adjust_family
 from pytest_rageval.analysis.baseline.paired_tests import PairedTest
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.gates import LOWER, Gate
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 
@@ -103,7 +103,7 @@ class GateBaseline:
         """Return why a gate, or one cell of the gate ``of``, cannot be compared with the baseline, or ""."""
         several = any(value == ANY and name != "system" for name, value in of.slice.items())
         why = "" if self.fates is None else self.fates.why_not(cell, scope, covered, cell=several, session=session)
-        if not why and corrects(cell.metric) and (few := too_few_labels(self.of(covered), cell.metric)):
+        if not why and corrected_metric(cell.metric) and (few := too_few_labels(self.of(covered), cell.metric)):
             why = f"not comparable, {few}"
         return why
 

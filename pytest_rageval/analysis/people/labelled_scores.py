@@ -14,7 +14,7 @@ from pytest_rageval.analysis.people.labelled_answers import (
     own_id,
 )
 from pytest_rageval.datasets.labels import Label
-from pytest_rageval.metrics.judges.people import LABELLED_EARLIER, NOT_LABELLED, PEOPLE, corrects
+from pytest_rageval.metrics.judges.people import LABELLED_EARLIER, NOT_LABELLED, PEOPLE, corrected_metric
 from pytest_rageval.model.outcome import EarlierLabel, Outcome, Score
 
 __all__ = ["with_labels"]
@@ -31,14 +31,14 @@ def with_labels(labels: Sequence[Label], outcomes: Sequence[Outcome], apart: Col
         outcomes: the outcomes of a session, without variants.
         apart: node ids of the testbeds of labelled answers; their answers count as earlier ones.
     """
-    metrics = sorted({name for outcome in outcomes for name in outcome.scores if corrects(name)})
+    metrics = sorted({name for outcome in outcomes for name in outcome.scores if corrected_metric(name)})
     if not metrics:
         return []
     answers = match_labels(labels, outcomes).answers
     earlier = own_and_earlier(answers, apart)[1]
     changed = {outcome.nodeid: outcome for outcome in outcomes}
     for metric in metrics:
-        values, before = _values(corrects(metric), answers), _earlier(corrects(metric), earlier)
+        values, before = _values(corrected_metric(metric), answers), _earlier(corrected_metric(metric), earlier)
         for nodeid, outcome in changed.items():
             if metric in outcome.scores:
                 score = _score(outcome, values.get(nodeid), before)

@@ -12,7 +12,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.datasets.source import read_records, shown_path
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.hooks.labelled_corpus import ProjectCorpus, project_corpus
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.digests import text_digest
@@ -198,7 +198,7 @@ def _share_text(n: int, total: int) -> str:
 
 def _write_records(path: Path, rows: Sequence[_Row]) -> None:
     try:
-        with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
+        with atomic_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
             stream.writelines(json.dumps(row.result.record, ensure_ascii=False) + "\n" for row in rows)
     except OSError as error:
         raise SettingError(f"{shown_path(path)} cannot be written: {error.strerror or error}", code="RAG212") from None

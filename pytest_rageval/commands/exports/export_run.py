@@ -13,7 +13,7 @@ from pytest_rageval.commands.exports.traces import write_traces
 from pytest_rageval.commands.runs import results_path, rootdir, runs_of, stored_run
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError, ascii_safe
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.report.export.code_quality import code_quality_of
 from pytest_rageval.report.export.latex import matrices_latex
 from pytest_rageval.report.export.markdown import markdown_of
@@ -84,7 +84,7 @@ def write_page(stored: StoredRun, path: Path, runs: Path) -> None:
 def _write(name: str, stored: StoredRun, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_files(path) as (part,):
+        with atomic_files(path) as (part,):
             if name == "parquet":
                 write_parquet(outcome_table(stored.results["outcomes"]), part)
             else:

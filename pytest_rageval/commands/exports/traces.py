@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_rageval.activity import progress
 from pytest_rageval.errors import SettingError, ascii_safe
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.text.lines import counted
 
@@ -39,7 +39,7 @@ def write_traces(stored: StoredRun, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise SettingError(f"{folder} is not empty; name another folder with --out")
-        with whole_files(*(folder / file for file in _file_names(traced))) as parts:
+        with atomic_files(*(folder / file for file in _file_names(traced))) as parts:
             for outcome, part in progress("writing trace", [*zip(traced, parts, strict=True)]):
                 content = _content(outcome, stored.results["instances"].get(outcome["case_id"], {}), name)
                 text = json.dumps(content, ensure_ascii=False, indent=1)

@@ -13,7 +13,7 @@ from pytest_rageval.commands.first_suite.cases import CASES, Cases, cases_of, ex
 from pytest_rageval.commands.first_suite.files import pytest_ini, suite_toml, workflow
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.importing import SPEC
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.report.text.power_line import power_line
@@ -110,7 +110,7 @@ def _write(texts: Mapping[Path, str]) -> None:
         verb = "exists" if len(existing) == 1 else "exist"
         raise SettingError(f"{', '.join(existing)} already {verb}; nothing was written; move or remove first")
     try:
-        with _folders(texts), whole_files(*texts, overwrite=False) as parts:
+        with _folders(texts), atomic_files(*texts, overwrite=False) as parts:
             for part, text in zip(parts, texts.values(), strict=True):
                 part.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:

@@ -147,11 +147,11 @@ def _write(files: Mapping[Path, Sequence[Mapping[str, Any]]]) -> None:
     from pytest_rageval.datasets import jsonl
     from pytest_rageval.datasets.source import shown_path
     from pytest_rageval.errors import SettingError
-    from pytest_rageval.folders import whole_files
+    from pytest_rageval.folders import atomic_files
 
     files_with_records = {path: records for path, records in files.items() if records}
     try:
-        with whole_files(*files_with_records) as parts:
+        with atomic_files(*files_with_records) as parts:
             for part, records in zip(parts, files_with_records.values(), strict=True):
                 with part.open("w", encoding="utf-8", newline="\n") as stream:
                     stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

@@ -48,7 +48,7 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
         RagEvalError: the plan or its documents are invalid, or the file exists.
     """
     from pytest_rageval.errors import SettingError
-    from pytest_rageval.folders import whole_files
+    from pytest_rageval.folders import atomic_files
     from pytest_rageval.generation.corpus import corpus_passages
     from pytest_rageval.generation.plan import read_plan
     from pytest_rageval.generation.topics.building import build_topics
@@ -68,7 +68,7 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
     comments += [f"no topic: {document}" for document in result.without_topic]
     text = topics_text(result.tree, comments)
     try:
-        with whole_files(out) as (part,):
+        with atomic_files(out) as (part,):
             part.write_bytes(text.encode("utf-8", "surrogatepass"))
     except OSError as error:
         raise SettingError(f"--out {out}: cannot be written ({error.strerror}); name another file") from None

@@ -11,7 +11,7 @@ from pytest_rageval.commands.agreement import parse_worth
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.hooks.judge_command import judged_metric
 from pytest_rageval.judge_training.card import CARD, card, headline
 from pytest_rageval.judge_training.examples import read_examples, refuse_other_parts
@@ -83,7 +83,7 @@ def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
-        with whole_files(*(out / name for name in files)) as parts:
+        with atomic_files(*(out / name for name in files)) as parts:
             for part, content in zip(parts, files.values(), strict=True):
                 part.write_bytes(content)
         _remove_others(out, files)

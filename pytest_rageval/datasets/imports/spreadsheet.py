@@ -12,7 +12,7 @@ from pytest_rageval.datasets.imports.cells import plain
 from pytest_rageval.datasets.imports.import_result import ImportResult
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, MissingDependencyError, short_repr
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.model.facets import facet_text
 
 __all__ = ["read_workbook"]
@@ -38,7 +38,7 @@ def read_workbook(path: Path, result: ImportResult) -> Iterator[tuple[int, list[
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl warns about styles, which do not matter here
         try:
-            with regular(path).open("rb") as stream:
+            with regular_path(path).open("rb") as stream:
                 book = openpyxl.load_workbook(stream, data_only=True)
         except OSError as error:
             raise DataError(name, f"cannot be read: {error.strerror or error}") from None

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_rageval.datasets.source import read_object, shown_path
 from pytest_rageval.errors import DataError, SettingError, short_repr
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.generation.abilities.stage import KINDS, with_abilities
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
@@ -126,7 +126,7 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
     }
     non_empty = {out / name: text for name, text in texts.items() if text}
     try:
-        with whole_files(*non_empty) as parts:
+        with atomic_files(*non_empty) as parts:
             for part, text in zip(parts, non_empty.values(), strict=True):
                 part.write_bytes(text.encode("utf-8", "surrogatepass"))
         for name in texts:

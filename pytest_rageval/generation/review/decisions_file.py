@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_rageval.datasets.source import read_line, shown_path
 from pytest_rageval.errors import DataError, SettingError
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.generation.review.decision import Decision, Undo, decision_line, read_decision
 from pytest_rageval.llm.recordings.line_file import append_line, is_whole
 
@@ -63,7 +63,7 @@ def read_decisions(path: Path) -> Decisions:
     """
     name = shown_path(path)
     try:
-        data = regular(path).read_bytes() if path.exists() else b""
+        data = regular_path(path).read_bytes() if path.exists() else b""
     except OSError as error:
         raise DataError(name, f"cannot be read: {error.strerror or error}") from None
     *lines, tail = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")

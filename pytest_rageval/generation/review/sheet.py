@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_rageval.datasets.sheets import read_sheet, sheet_text
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, did_you_mean, short_repr
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.decision import GRADES, MEND, TICKS, Decision, Edit
 from pytest_rageval.generation.review.edits import edit_of
@@ -74,7 +74,7 @@ def write_sheet(session: ReviewSession, path: Path) -> int:
     """
     drafts = [draft for draft in session.folder.sample if session.needs_decision(draft)]
     text = sheet_text((*READ_ONLY_COLUMNS, *FILLED_COLUMNS), [_cells(draft, session.reviewer) for draft in drafts])
-    with whole_files(path, overwrite=False) as (part,):
+    with atomic_files(path, overwrite=False) as (part,):
         part.write_text("\ufeff" + text, encoding="utf-8", newline="")  # Excel detects UTF-8 by the BOM
     return len(drafts)
 

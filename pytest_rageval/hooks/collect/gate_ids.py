@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError, SettingError, coded
+from pytest_rageval.errors import RagEvalError, SettingError, message_with_code
 from pytest_rageval.hooks.collect.keys import COLLECTED
 from pytest_rageval.hooks.collect.usage_errors import REFUSED, refuse
 
@@ -76,7 +76,7 @@ class GateIds:
                 refuse(
                     config,
                     session.nodeid,
-                    coded(SettingError(f"no such gate: {each.argument}; {known_gates}", code="RAG114")),
+                    message_with_code(SettingError(f"no such gate: {each.argument}; {known_gates}", code="RAG114")),
                 )
                 return
 

@@ -14,7 +14,7 @@ from pytest_rageval.hooks.collect.correctness import check_diagnosis_metrics, co
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.options import Options
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import OF_SYSTEMS, RELATION, VARIANT, in_slice
 from pytest_rageval.testbeds.ability import ability_named
@@ -56,7 +56,7 @@ def add_metrics_and_gates(
             reason = "counts passages that were not retrieved, and relevance 'answers' judges only retrieved ones"
             problem = f"metric {short_repr(name)} {reason}"
             raise SettingError(f"{where}: {problem}; use P@k, RR or Success@k, or relevance 'overlap'")
-        if inner := corrects(name):
+        if inner := corrected_metric(name):
             testbed.compute(inner, catalog.metrics.get(inner, where))
         testbed.compute(name, metric)
     _check_stability(testbed, gates, catalog)

@@ -8,7 +8,7 @@ from types import CodeType, FunctionType, ModuleType
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError, coded
+from pytest_rageval.errors import RagEvalError, message_with_code
 from pytest_rageval.hooks.collect.markers import rag_case
 from pytest_rageval.hooks.collect.usage_errors import REFUSED
 from pytest_rageval.testbeds.suite_file import read_suite
@@ -28,7 +28,7 @@ class SuiteModule(pytest.Module):
         try:
             self.obj  # noqa: B018 - reading the attribute reads the suite
         except RagEvalError as error:
-            self.config.stash.setdefault(REFUSED, []).append(coded(error))
+            self.config.stash.setdefault(REFUSED, []).append(message_with_code(error))
             return []
         return super().collect()
 

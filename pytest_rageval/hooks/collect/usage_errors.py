@@ -12,7 +12,7 @@ from traceback import extract_tb
 
 import pytest
 
-from pytest_rageval.errors import coded
+from pytest_rageval.errors import message_with_code
 from pytest_rageval.hooks.collect.keys import COLLECTED
 
 __all__ = ["REFUSED", "Refusals", "located_message", "refuse"]
@@ -37,10 +37,10 @@ def located_message(error: BaseException, rootdir: Path) -> str:
     package = Path(__file__).parents[2]
     frames = [frame for frame in extract_tb(error.__traceback__) if package not in Path(frame.filename).parents]
     if not frames:
-        return coded(error)
+        return message_with_code(error)
     path = Path(frames[-1].filename)
     shown = path.relative_to(rootdir) if path.is_relative_to(rootdir) else path
-    return f"{shown.as_posix()}:{frames[-1].lineno}: {coded(error)}"
+    return f"{shown.as_posix()}:{frames[-1].lineno}: {message_with_code(error)}"
 
 
 class Refusals:

@@ -17,7 +17,7 @@ from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.embedded_model import check_embedded
 from pytest_rageval.hooks.prepare.judge_trust import required_trust
 from pytest_rageval.hooks.prepare.recorded_answers import ignored_keys
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.facets import DIALOGUE, in_slice
 from pytest_rageval.trace.otel.live import OFF, OTEL, has_sdk
 
@@ -122,7 +122,7 @@ def _compute(collected: Collected, name: str, where: str) -> None:
     """Let all testbeds compute a metric, unless one of them already does; also the metric that it corrects."""
     if name not in PSEUDO_METRICS:
         metric = collected.catalog.metrics.get(name, where)
-        if inner := corrects(name):
+        if inner := corrected_metric(name):
             _compute(collected, inner, where)
         if not _is_computed(collected, name):
             for testbed in collected.testbeds.values():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError, SettingError, coded
+from pytest_rageval.errors import RagEvalError, SettingError, message_with_code
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, SKIPPED_FILES
 from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.collect.usage_errors import REFUSED, located_message, refuse
@@ -80,7 +80,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if REFUSED not in metafunc.config.stash:
             entries = cases_with_item(metafunc, partial(_entries, metafunc, marks))
     except RagEvalError as error:
-        metafunc.config.stash.setdefault(REFUSED, []).append(coded(error))
+        metafunc.config.stash.setdefault(REFUSED, []).append(message_with_code(error))
     parametrize(metafunc, entries)
 
 
@@ -119,7 +119,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         problem = (
             "rag_case has no effect here; put it on a function, a class that is not a unittest.TestCase, or a module"
         )
-        refuse(item.config, item.nodeid, coded(SettingError(f"{item.nodeid}: {problem}", code="RAG108")))
+        refuse(item.config, item.nodeid, message_with_code(SettingError(f"{item.nodeid}: {problem}", code="RAG108")))
 
 
 @pytest.hookimpl(trylast=True)
@@ -129,7 +129,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     if COLLECTED not in config.stash:
         if config.option.rag_gate and REFUSED not in config.stash:
             problem = "--rag-gate: no RAG case was collected that a gate could judge; correct the path"
-            refuse(config, session.nodeid, coded(SettingError(problem, code="RAG112")))
+            refuse(config, session.nodeid, message_with_code(SettingError(problem, code="RAG112")))
         elif any("rag_corpus" in getattr(item, "fixturenames", ()) for item in items):
             _read_corpus(session, items)
         return
@@ -149,7 +149,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         selected = {item.stash[ENTRY].ordinal for item in items if ENTRY in item.stash}
         dropped = deselected(collected.options, collected.entries, selected)
     except RagEvalError as error:
-        refuse(config, session.nodeid, coded(error))
+        refuse(config, session.nodeid, message_with_code(error))
         return
     all_shards = _without(items, dropped)
     if collected.options.shard is not None:
@@ -187,7 +187,7 @@ def _refuse_on_error(session: pytest.Session, check: Callable[[], object]) -> No
     try:
         check()
     except RagEvalError as error:
-        refuse(session.config, session.nodeid, coded(error))
+        refuse(session.config, session.nodeid, message_with_code(error))
 
 
 def _add_request_entries(session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.min_kappas import KAPPA, RequiredTrust
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -27,7 +27,7 @@ def required_trust(collected: Collected) -> RequiredTrust:
             a metric that no judge scores.
     """
     setting = collected.options.trust
-    corrected = [name for testbed in collected.testbeds.values() for name in testbed.metrics if corrects(name)]
+    corrected = [name for testbed in collected.testbeds.values() for name in testbed.metrics if corrected_metric(name)]
     if setting.labels is None:
         if corrected:
             raise SettingError(f"{corrected[0]} needs people's labels; name their file in the ini as rag_judge_labels")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.collect.workflows import files_of
 from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, ENVIRONMENTS_FIXTURE, MODELS, PARTS, overridden
@@ -188,7 +188,7 @@ def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]
 def _content(path: Path) -> str:
     """Return the digest of a file; "" if it cannot be read: the code that needs it reports the error."""
     try:
-        return _digest(regular(path).read_bytes())
+        return _digest(regular_path(path).read_bytes())
     except OSError:
         return ""
 

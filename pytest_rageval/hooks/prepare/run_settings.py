@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.hooks.config.diagnosis_rule import DiagnosisRule
 from pytest_rageval.hooks.config.environments import EnvironmentLine
 from pytest_rageval.hooks.config.models import ModelSetting
@@ -111,7 +111,7 @@ def _digests(name: str, folder: Path, user_files: Mapping[str, Path]) -> dict[st
 
 def _digest(path: Path) -> str:
     try:
-        return hashlib.sha256(regular(path).read_bytes()).hexdigest()[:DIGITS]
+        return hashlib.sha256(regular_path(path).read_bytes()).hexdigest()[:DIGITS]
     except OSError:  # the system that needs the file reports the error
         return ""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, coded
+from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, message_with_code
 from pytest_rageval.hooks.config.options import Options
 
 __all__ = [
@@ -129,18 +129,18 @@ def reporting_unreachable(config: pytest.Config) -> Generator[None]:
     try:
         yield
     except RagEvalError as error:
-        raise pytest.UsageError(coded(error)) from error
+        raise pytest.UsageError(message_with_code(error)) from error
     except (OSError, EOFError, HostNotFound) as error:
         specs = ascii_safe(", ".join(config.option.tx))
         problem = f"not every worker of --tx {specs} can be started ({_reason(error)})"
         advice = "see that its machine is up and listens"
-        raise pytest.UsageError(coded(SettingError(f"{problem}; {advice}", code="RAG504"))) from error
+        raise pytest.UsageError(message_with_code(SettingError(f"{problem}; {advice}", code="RAG504"))) from error
     except ValueError as error:
         if "rsync root" not in str(error):
             raise
         problem = f"workers on other machines would not find the given paths: {ascii_safe(str(error))}"
         advice = "give absolute paths below --rsyncdir, and options as --name=VALUE"
-        raise pytest.UsageError(coded(SettingError(f"{problem}; {advice}", code="RAG504"))) from None
+        raise pytest.UsageError(message_with_code(SettingError(f"{problem}; {advice}", code="RAG504"))) from None
 
 
 def _read_storing_errors(io: Any, read: Callable[[int], bytes], count: int) -> bytes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.errors import SettingError, coded
+from pytest_rageval.errors import SettingError, message_with_code
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.reporting.keys import RECORDER
 
@@ -120,4 +120,5 @@ def refuse_workers(config: pytest.Config) -> None:
     """Refuse ``--rag-shrink`` with xdist's workers: the process that knows the worst cases has no system."""
     if getattr(config.option, "dist", "no") != "no":
         how = "leave -n out (give -n0), or run `rageval shrink CASE` afterwards"
-        raise pytest.UsageError(coded(SettingError(f"--rag-shrink asks in one process; {how}", code="RAG103")))
+        error = SettingError(f"--rag-shrink asks in one process; {how}", code="RAG103")
+        raise pytest.UsageError(message_with_code(error))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError, coded
+from pytest_rageval.errors import RagEvalError, message_with_code
 from pytest_rageval.hooks.collect.keys import COLLECTED
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class DryRun:
         try:
             self._estimates = estimates(planned_of(collected, session.items), collected.models.prompts)
         except RagEvalError as error:
-            raise pytest.UsageError(coded(error)) from None
+            raise pytest.UsageError(message_with_code(error)) from None
         self._own_systems = list(own_systems(collected, session.items).values())
         self._asking = [each for item in session.items for each in requests_by(item)]
         self._names = {nodeid: testbed.name for nodeid, testbed in collected.testbeds.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.errors import SettingError, coded
+from pytest_rageval.errors import SettingError, message_with_code
 from pytest_rageval.hooks.collect.keys import COLLECTED
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def rag(request: pytest.FixtureRequest) -> RagResult:
     """The test's case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
     if not hasattr(request, "param"):
         problem = "the rag fixture belongs to a test with @rag_case(...); add the marker"
-        pytest.fail(coded(SettingError(problem, code="RAG107")), pytrace=False)
+        pytest.fail(message_with_code(SettingError(problem, code="RAG107")), pytrace=False)
     from pytest_rageval.hooks.run.answering import answering_of
 
     result = answering_of(request.session).answer(request, request.param)
@@ -59,7 +59,7 @@ def rag_ask(request: pytest.FixtureRequest) -> Ask:
     """
     if COLLECTED not in request.config.stash:
         problem = "rag_ask is not an argument of this test or of its fixtures; add it as an argument"
-        pytest.fail(coded(SettingError(problem, code="RAG107")), pytrace=False)
+        pytest.fail(message_with_code(SettingError(problem, code="RAG107")), pytrace=False)
     from pytest_rageval.hooks.run.answering import answering_of
 
     return answering_of(request.session).asking

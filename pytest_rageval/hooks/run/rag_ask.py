@@ -19,7 +19,7 @@ from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.engine.task import Task
-from pytest_rageval.errors import CaseError, SettingError, coded, short_repr
+from pytest_rageval.errors import CaseError, SettingError, message_with_code, short_repr
 from pytest_rageval.hooks.collect.keys import REQUEST_ENTRIES
 from pytest_rageval.hooks.config.fixture_overrides import request_of, running_test
 from pytest_rageval.hooks.config.shared_folder import shared_folder
@@ -150,7 +150,7 @@ class RagAsk:
         item = running_test(self._session)
         request = request_of(item)
         if item is None or request is None or REQUEST_ENTRIES not in item.stash:
-            pytest.fail(coded(SettingError(_AS_ARGUMENT, code="RAG107")), pytrace=False)
+            pytest.fail(message_with_code(SettingError(_AS_ARGUMENT, code="RAG107")), pytrace=False)
         if self._collected.options.answers is not None:
             pytest.skip("rag_ask asks the system, and --rag-answers has recorded answers only")
         changed_case = _with_changes(_case_of(case), question, passages, history)

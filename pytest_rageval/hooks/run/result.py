@@ -15,7 +15,7 @@ from pytest_rageval.engine.runner import Runner, with_asked_case
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, short_repr
 from pytest_rageval.llm.client.usage_meter import SCOPE, TEST, Meter, Scope
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -148,7 +148,7 @@ class RagResult:
     def _parse(self, gate: str) -> Gate:
         """Parse a bound on one case; raise `SettingError` if only a run can have it."""
         parsed = parse_gate(gate, "rag.check")
-        needs_run = parsed.metric in PSEUDO_METRICS or corrects(parsed.metric)
+        needs_run = parsed.metric in PSEUDO_METRICS or corrected_metric(parsed.metric)
         if parsed.slice or parsed.min_n > 1 or parsed.baseline or needs_run:
             raise SettingError(f"rag.check: {short_repr(gate)} is not a bound on one case; write metric OP number")
         self._metrics.get(parsed.metric, "rag.check")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_rageval.errors import DataError
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.llm.recordings.line_file import append_line, is_whole, locked
 from pytest_rageval.llm.recordings.records import Line, key_of
 
@@ -23,7 +23,7 @@ def read(path: Path) -> Index:
     Ignore a last line that a kill has cut. Raise `DataError` for any other malformed line, and for an unreadable file.
     """
     with _explaining_errors(path, "read"):
-        data = regular(path).read_bytes() if path.exists() else b""
+        data = regular_path(path).read_bytes() if path.exists() else b""
     return _index_of(path, data)
 
 
@@ -41,7 +41,7 @@ def sort_records(path: Path, keep: Callable[[str], bool] = lambda key: True) -> 
     it is deleted if no record is left.
     """
     with _explaining_errors(path, "written"), locked(path):
-        data = regular(path).read_bytes() if path.exists() else b""
+        data = regular_path(path).read_bytes() if path.exists() else b""
         index = _index_of(path, data)
         records = [index[key].text + b"\n" for key in sorted(index) if keep(key)]
         content = b"".join(records)

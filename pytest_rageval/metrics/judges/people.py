@@ -9,7 +9,7 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
 
-__all__ = ["LABELLED_EARLIER", "NOT_LABELLED", "PEOPLE", "corrects", "people_metric"]
+__all__ = ["LABELLED_EARLIER", "NOT_LABELLED", "PEOPLE", "corrected_metric", "people_metric"]
 
 PEOPLE = "people:"
 """Prefix of the names of these metrics."""
@@ -20,7 +20,7 @@ LABELLED_EARLIER = "not_applicable: people labelled an earlier answer"
 """The reason of a score if people labelled only an earlier answer of the same system to this case."""
 
 
-def corrects(name: str) -> str:
+def corrected_metric(name: str) -> str:
     """Return METRIC of the name ``people:METRIC``; "" for any other name."""
     return name.removeprefix(PEOPLE) if name.startswith(PEOPLE) else ""
 
@@ -32,8 +32,8 @@ def people_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
         raise SettingError(f"metric {short_repr(name)} names no metric to correct; write {PEOPLE}METRIC")
     metric = get(inner)
     judge = metric.judge_asked
-    if corrects(inner) or (judge is not None and judge.name != metric.name):
-        known = f"{PEOPLE}{corrects(inner) or (judge.name if judge else '')}"
+    if corrected_metric(inner) or (judge is not None and judge.name != metric.name):
+        known = f"{PEOPLE}{corrected_metric(inner) or (judge.name if judge else '')}"
         raise SettingError(f"metric {short_repr(name)} corrects a metric that people do not label; write {known}")
 
     def labelled(sample: Sample) -> Score:

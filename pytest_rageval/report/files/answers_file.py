@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from pytest_rageval.errors import DataError, SettingError
-from pytest_rageval.folders import regular, whole_files
+from pytest_rageval.folders import atomic_files, regular_path
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.run.old_answers import StoredAnswer
@@ -33,7 +33,7 @@ def write_answers(path: Path, answers: Iterable[StoredAnswer]) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
-        whole_files(path) as (temporary,),
+        atomic_files(path) as (temporary,),
         temporary.open("wb") as stream,
         GzipFile("", "wb", compresslevel=9, fileobj=stream, mtime=0) as compressed,
         TextIOWrapper(compressed, encoding="utf-8", errors="backslashreplace", newline="\n") as lines,
@@ -51,7 +51,7 @@ def read_answers(path: Path) -> list[StoredAnswer]:
     advice = "write it anew with --rag-update-baseline"
     answers: list[StoredAnswer] = []
     try:
-        with GzipFile(regular(path), "rb") as compressed:
+        with GzipFile(regular_path(path), "rb") as compressed:
             for line in compressed:
                 answers.append(_answer(line))  # noqa: PERF401 - an error needs its length, to report the line
     except (EOFError, zlib.error) as error:

@@ -14,7 +14,7 @@ from typing import Any
 from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed, Snapshot, facets_of_case
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, short_repr
-from pytest_rageval.folders import regular, whole_files
+from pytest_rageval.folders import atomic_files, regular_path
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.stored_json import parse_json
@@ -46,7 +46,7 @@ def write_baseline(path: Path, snapshot: Snapshot) -> None:
         OSError: the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_files(path) as (temporary,), temporary.open("w", encoding="utf-8", newline="\n") as stream:
+    with atomic_files(path) as (temporary,), temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_lines(snapshot_to_plain(snapshot)))
 
 
@@ -58,7 +58,7 @@ def read_baseline(path: Path) -> Snapshot:
         SettingError: the file cannot be read.
     """
     try:
-        text = regular(path).read_text(encoding="utf-8-sig")
+        text = regular_path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}", code="RAG211") from error
     except UnicodeDecodeError as error:
@@ -94,7 +94,7 @@ def refuse_to_replace(path: Path) -> None:
     A malformed baseline, for example with conflict markers, may be overwritten.
     """
     try:
-        text = regular(path).read_text(encoding="utf-8-sig", errors="replace")
+        text = regular_path(path).read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}", code="RAG211") from error
     keys = set(_KEY.findall(text))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.journals import cases_in_flight, journal_paths
 from pytest_rageval.report.files.paid_calls import PaidCalls, join_paid, paid_by_run
@@ -78,7 +78,7 @@ class InterruptedRun:
 def read_head(folder: Path) -> Head | None:
     """Read run.json; return None if the run ended before its first case or another version wrote the file."""
     try:
-        plain = parse_json(regular(folder / HEAD).read_bytes())
+        plain = parse_json(regular_path(folder / HEAD).read_bytes())
     except (OSError, ValueError):
         return None
     match plain:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pytest_rageval.activity import doing, progress
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
 from pytest_rageval.model.outcome import Outcome
@@ -59,7 +59,7 @@ def read_run(path: Path, *, gates: bool = True) -> StoredRun:
         SettingError: the file cannot be read, or is not a results.json of this version.
     """
     try:
-        results = _parse(regular(path).read_text(encoding="utf-8"))
+        results = _parse(regular_path(path).read_text(encoding="utf-8"))
         _check_schema(results, path)
         run, choice = run_of(results, gates=gates)
         return StoredRun(

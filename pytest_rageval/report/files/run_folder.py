@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from pytest_rageval.folders import make_ignored, whole_files
+from pytest_rageval.folders import atomic_files, make_ignored
 from pytest_rageval.report.run.json_text import JsonText, json_lines, to_json
 
 __all__ = [
@@ -90,7 +90,7 @@ class RunFolder:
 
     def write_head(self, head: str) -> None:
         """Write the run's head, see `Head`."""
-        with whole_files(self.path / HEAD) as (temporary,):
+        with atomic_files(self.path / HEAD) as (temporary,):
             temporary.write_text(head, encoding="utf-8")
 
     def forget_ended(self) -> None:
@@ -112,7 +112,7 @@ class RunFolder:
     def note_recordings(self, keys: Collection[str], *, complete: bool) -> None:
         """Write the keys of used recordings, and whether all cases ran, for `rageval cassettes`."""
         head = "# complete" if complete else "# partial"
-        with whole_files(self.path / "used-recordings.txt") as (
+        with atomic_files(self.path / "used-recordings.txt") as (
             temporary,
         ):  # a truncated list would let used recordings be pruned
             temporary.write_text("\n".join([head, *sorted(keys), ""]), encoding="utf-8")
@@ -153,7 +153,7 @@ def write_atomically(path: Path, results: Mapping[str, Any]) -> None:
 def write_text(path: Path, parts: Iterable[str]) -> None:
     """Write a text atomically: no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_files(path) as (temporary,), temporary.open("w", encoding="utf-8", newline="\n") as stream:
+    with atomic_files(path) as (temporary,), temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(parts)
 
 

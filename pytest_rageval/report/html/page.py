@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import MissingDependencyError
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.report.html import headline
 from pytest_rageval.report.html.account_rows import causes_of, findings_of, stored_verdict
 from pytest_rageval.report.html.baseline_answers import BaselineAnswers, read_baseline_answers
@@ -70,7 +70,7 @@ def write_html(
     """
     check_jinja2()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_files(path) as (part,), part.open("w", encoding="utf-8", errors="replace") as stream:
+    with atomic_files(path) as (part,), part.open("w", encoding="utf-8", errors="replace") as stream:
         stream.writelines(html_of(results, runs, cases))
 
 

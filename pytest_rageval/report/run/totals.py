@@ -12,7 +12,7 @@ from pytest_rageval.analysis.clusters import over_units
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.units import links_of, units_of
-from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run import summary_data
 from pytest_rageval.report.run.plan import Plan
@@ -68,7 +68,7 @@ def totals_of_baseline(baseline: Snapshot) -> list[Total]:
     totals = []
     for (testbed, system), cases in groups.items():
         n_errors = sum(case.failed for case in cases)
-        for metric in filterfalse(corrects, baseline.testbeds[testbed].metrics):
+        for metric in filterfalse(corrected_metric, baseline.testbeds[testbed].metrics):
             scored = [case for case in cases if metric in case.scores]
             values = [case.scores[metric] for case in scored]
             units = units_of([links_of(each.case, each.system, each.facets, each.cluster) for each in scored])

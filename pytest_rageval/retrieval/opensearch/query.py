@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
-from pytest_rageval.folders import regular
+from pytest_rageval.folders import regular_path
 from pytest_rageval.retrieval.opensearch.settings import Index
 from pytest_rageval.retrieval.retriever_params import WHERE, Params
 
@@ -69,7 +69,7 @@ def template_of(params: Params, index: Index, folder: Path) -> QueryTemplate:
 def _read(path: Path, name: str) -> dict[str, Any]:
     """Return the body in a file; raise `SettingError` if the file or a placeholder is invalid."""
     try:
-        body = json.loads(regular(path).read_text(encoding="utf-8"))
+        body = json.loads(regular_path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise SettingError(f"{name}:{error.lineno}: the query is not JSON ({error.msg}); correct it") from None
     except (OSError, ValueError, RecursionError) as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_rageval.engine.live_answer import LiveAnswer
 from pytest_rageval.engine.tracebacks import cause_of
-from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, coded
+from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, message_with_code
 from pytest_rageval.hooks.playing.orders import AskOrder
 from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.llm.secrets import redact
@@ -202,7 +202,7 @@ class Board:
         try:
             live = future.result()
         except BaseException as error:  # of a user's fixture, or because pytest has ended
-            sentence = coded(error) if isinstance(error, RagEvalError) else cause_of(error)
+            sentence = message_with_code(error) if isinstance(error, RagEvalError) else cause_of(error)
             question.log.add("error", {"ask": question.id, "error": sentence, "kind": type(error).__name__})
             with self._lock:
                 self._questions.pop(question.id, None)
@@ -223,7 +223,7 @@ class Board:
             try:
                 self._file.write(self.draft, self.answers, self.chains)
             except RagEvalError as error:
-                question.log.add("note", {"ask": question.id, "note": coded(error)})
+                question.log.add("note", {"ask": question.id, "note": message_with_code(error)})
         for name, data in _events(question, live):
             question.log.add(name, data)
         question.log.end()

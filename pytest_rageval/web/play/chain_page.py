@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pytest_rageval.datasets.fields import Fields
-from pytest_rageval.errors import RagEvalError, coded
+from pytest_rageval.errors import RagEvalError, message_with_code
 from pytest_rageval.toml_files import parse_toml
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.chain_draft import ChainDraft, action_values, edits_of
@@ -53,7 +53,7 @@ class ChainPage:
                 actions = [_card(each, chain_draft, edits) for each in action_values(text.chain, values)]
                 shown_name = text.chain.file_name
             except RagEvalError as error:
-                problem = coded(error)
+                problem = message_with_code(error)
         draft = self._board.draft
         return self._pages.page(
             "chain.html", names=dict.fromkeys((*([name] if name else ()), *names)), name=name, shown_name=shown_name,

@@ -14,7 +14,7 @@ from typing import Any
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.errors import DataError, SettingError
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import atomic_files
 from pytest_rageval.generation.saving.record import saved_record
 from pytest_rageval.generation.saving.suite import suite_text
 from pytest_rageval.hooks.playing.saved_files import SavedFiles
@@ -151,7 +151,7 @@ def write_case(saved: PlannedCase, files: SavedFiles, seen: str, keys: tuple[str
     if saved.suite is not None:
         path = inside(saved.project, saved.suite[0])
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_files(path, overwrite=False) as (part,):
+        with atomic_files(path, overwrite=False) as (part,):
             part.write_text(saved.suite[1], encoding="utf-8", newline="\n")
         written.insert(1, saved.suite[0])
     return written

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.folders import make_ignored, regular, whole_files
+from pytest_rageval.folders import atomic_files, make_ignored, regular_path
 from pytest_rageval.llm.secrets import to_redacted_json
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.plain import Plain
@@ -40,7 +40,7 @@ class StateFile:
         A malformed file must not prevent the start, because people can ask its questions again.
         """
         try:
-            value = parse_json(regular(self.path).read_text(encoding="utf-8"))
+            value = parse_json(regular_path(self.path).read_text(encoding="utf-8"))
             chains = {name: decoder(ChainDraft)(each) for name, each in value["chains"].items()}
             return decoder(Draft)(value["draft"]), [decoder(PageAnswer)(each) for each in value["answers"]], chains
         except (OSError, *MALFORMED):
@@ -60,7 +60,7 @@ class StateFile:
         try:
             make_ignored(self.path.parent.parent)
             self.path.parent.mkdir(exist_ok=True)
-            with whole_files(self.path) as (part,), part.open("w", encoding="utf-8") as stream:
+            with atomic_files(self.path) as (part,), part.open("w", encoding="utf-8") as stream:
                 stream.write(content)
                 stream.flush()
                 os.fsync(stream.fileno())

@@ -12,7 +12,7 @@ from support.samples.backend_cases import Backend, each_backend, used
 from support.servers.openai_replies import calls_of_tools, completion
 from support.servers.openai_server import Fault, OpenAIServer
 
-from pytest_rageval.errors import ModelError, coded
+from pytest_rageval.errors import ModelError, message_with_code
 from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 from pytest_rageval.llm.backends.named_model import is_plain
 from pytest_rageval.llm.backends.openai_http import OpenAIHTTP
@@ -134,7 +134,7 @@ def test_a_server_that_refuses_tools_gives_one_sentence(openai_server: OpenAISer
     with pytest.raises(ModelError) as raised:
         ask(openai_server, OpenAIHTTP, "openai/m")
     assert (raised.value.kind, len(openai_server.requests)) == ("no_tools", 1)
-    assert coded(raised.value) == "the model openai/m takes no tools; use react, which needs none [RAG404]"
+    assert message_with_code(raised.value) == "the model openai/m takes no tools; use react, which needs none [RAG404]"
 
 
 @pytest.mark.parametrize("name", ["Ollama", "vLLM", "OpenRouter", "llama.cpp"])

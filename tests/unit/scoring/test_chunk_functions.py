@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.errors import DataError, MissingDependencyError, RagEvalError, coded
+from pytest_rageval.errors import DataError, MissingDependencyError, RagEvalError, message_with_code
 from pytest_rageval.scoring.engines.function import ChunkFunction
 from pytest_rageval.scoring.engines.local import LocalEngine
 
@@ -29,5 +29,5 @@ def test_an_error_is_the_same_sentence_with_each_number_of_jobs(
     for jobs in (1, 2):
         with pytest.raises(RagEvalError) as caught:
             list(LocalEngine(jobs).map(chunks, ChunkFunction("test_chunk_functions:refuse", argument)))
-        said.append(coded(caught.value))
+        said.append(message_with_code(caught.value))
     assert said[0] == said[1]
