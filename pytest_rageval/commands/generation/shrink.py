@@ -89,4 +89,4 @@ def _nodeids(case: str, run: str | None) -> list[str]:
 def _positive(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")

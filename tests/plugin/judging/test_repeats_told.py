@@ -182,7 +182,7 @@ def test_a_count_that_is_none_is_refused(project: Project, bad: str) -> None:
     _flaky(project)
     run = project.run(f"--rag-repeat={bad}")
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    assert "no whole number of 1 or more" in run.result.stderr.str()
+    assert "is not a whole number of 1 or more" in run.result.stderr.str()
 
 
 MOODS = """

@@ -89,9 +89,9 @@ def test_a_check_of_an_unscored_metric_fails(project: Project) -> None:
         ("accuracy", "*rag.check: gate 'accuracy' has no valid operator and bound*"),
         ("acuracy >= 1", "*rag.check*unknown metric 'acuracy'; did you mean 'accuracy'*"),
         ("accuracy >= 7", "*rag.check*0..1*"),
-        ("accuracy[topic=x] >= 0.5", "*rag.check*no bound on one case*"),
-        ("n >= 1", "*rag.check*no bound on one case*"),
-        ("accuracy >= baseline", "*rag.check*no bound on one case*"),
+        ("accuracy[topic=x] >= 0.5", "*rag.check*not a bound on one case*"),
+        ("n >= 1", "*rag.check*not a bound on one case*"),
+        ("accuracy >= baseline", "*rag.check*not a bound on one case*"),
     ],
 )
 def test_a_malformed_check_says_so(project: Project, check: str, said: str) -> None:

@@ -164,7 +164,7 @@ def test_a_part_is_not_merged_with_cases_judged_by_another_prompt(museum: Projec
     part = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline-part")
     run = museum.run(*part, "-k", "amber")
     assert run.status == 1
-    assert "left as it was, which fails the run: 2 judged passages changed, and the cases to keep were" in run.prose
+    assert "left as it was, which fails the run: 2 judged passages changed, and labels of cases that" in run.prose
     assert stored(museum) == before
     cut(museum, LABELLED)
     assert museum.run(*part, "-k", "amber").status == 0
