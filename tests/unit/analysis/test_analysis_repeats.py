@@ -29,7 +29,7 @@ def test_repeats_give_mean_spread_pass_rates_and_flips() -> None:
     assert (result.flips, result.always_missed) == (("b",), ("c",))
 
 
-def test_a_repeat_passes_by_the_gate_or_by_the_metric_direction() -> None:
+def test_the_gate_or_the_metric_direction_decides_whether_a_repeat_passes() -> None:
     outcomes = [*repeats("a", 0.9, 0.6), *repeats("b", 0.4, 0.6), *repeats("c", 0.1, 0.2)]
     gated = result_of(outcomes, "accuracy >= 0.5")
     assert gated is not None

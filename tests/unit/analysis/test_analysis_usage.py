@@ -41,7 +41,7 @@ OUTCOMES = [
         ("n", Cell(2.0, 2, 2, None)),
     ],
 )
-def test_a_pseudo_metric_is_a_cell_and_a_gates_value(metric: str, expected: Cell) -> None:
+def test_a_pseudo_metric_has_the_same_value_in_a_cell_and_in_a_gate(metric: str, expected: Cell) -> None:
     assert cell_of(metric, False, OUTCOMES) == expected
     result = evaluate(parse_gate(f"{metric} >= 0"), "test_a", OUTCOMES, {})
     assert (result.value, result.n, result.ci95) == (expected.mean, expected.n, expected.ci95)
@@ -111,7 +111,7 @@ def test_a_latency_gate_over_replayed_answers_is_skipped() -> None:
     result = latency(*replayed)
     assert (result.status, result.value) == ("skipped", None)
     assert result.reason == "its answers were replayed, so no time was measured"
-    assert latency(*replayed, failed("c")).status == "failed"  # an answer closed_book a time
+    assert latency(*replayed, failed("c")).status == "failed"  # an answer without a time
     assert latency(*replayed, text="tokens <= 28").status == "passed"
 
 

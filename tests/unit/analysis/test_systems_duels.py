@@ -89,9 +89,9 @@ def test_the_order_of_the_systems_in_a_duel_does_not_matter(duels: list[Duel]) -
     for one, other in zip(ratings(duels, ABC), ratings(swapped, ABC), strict=True):
         assert (one.won, one.tied, one.lost) == (other.won, other.tied, other.lost)
         assert one.rating == (None if other.rating is None else pytest.approx(other.rating))
-    (straight,), (back,) = (contrasts_of_duels(each, [("a", "b")], 0.05) for each in (duels, swapped))
-    assert (straight.n, straight.won, straight.lost) == (back.n, back.won, back.lost)
-    assert straight.p_value == (None if back.p_value is None else pytest.approx(back.p_value))
+    (straight,), (reverse,) = (contrasts_of_duels(each, [("a", "b")], 0.05) for each in (duels, swapped))
+    assert (straight.n, straight.won, straight.lost) == (reverse.n, reverse.won, reverse.lost)
+    assert straight.p_value == (None if reverse.p_value is None else pytest.approx(reverse.p_value))
 
 
 def test_the_test_of_duels_is_the_sign_test() -> None:

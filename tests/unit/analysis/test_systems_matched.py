@@ -86,7 +86,7 @@ def test_two_systems_in_one_cell_are_rejected_instead_of_averaged() -> None:
         grid_of(board({"a": "11", "b": "00"}), "topic", "task")
 
 
-def test_a_system_of_an_older_run_is_its_own_workflow() -> None:
+def test_a_system_of_an_older_run_counts_as_a_workflow() -> None:
     assert board({"a": "1", "b": "1"}).candidates == (Candidate("a", "a", "-"), Candidate("b", "b", "-"))
 
 
@@ -156,13 +156,13 @@ def test_the_fit_has_an_interval_over_the_common_cases() -> None:
 
 def test_best_of_n_counts_cases_that_at_least_one_system_gets_right() -> None:
     systems_board = board({"a": "1100", "b": "1010", "c": "0000", "d": "111-"})
-    whole = best_of(systems_board)
-    assert whole is not None
-    assert (whole.n, whole.mean, whole.best, whole.single) == (3, 1.0, "d", 1.0)
+    best = best_of(systems_board)
+    assert best is not None
+    assert (best.n, best.mean, best.best, best.single) == (3, 1.0, "d", 1.0)
     systems_board = board({"a": "1100", "b": "1010", "c": "0000"})
-    whole, pairs = best_of(systems_board), best_pairs(systems_board)
-    assert whole is not None
-    assert (whole.mean, whole.best, whole.single, whole.gain) == (0.75, "a", 0.5, 0.25)
+    best, pairs = best_of(systems_board), best_pairs(systems_board)
+    assert best is not None
+    assert (best.mean, best.best, best.single, best.gain) == (0.75, "a", 0.5, 0.25)
     assert [pair.systems for pair in pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert best_of(board({"a": "1 ", "b": " 1"})) is None
 

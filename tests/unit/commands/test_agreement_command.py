@@ -101,7 +101,7 @@ def test_labels_of_a_judge_need_no_value_option(project: Path, capsys: pytest.Ca
     assert error_of(capsys, labels, "results.json", "--metric", names[0], "--value", "a=1").endswith("were declared")
 
 
-def test_without_variance_kappa_has_no_value(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kappa_has_no_value_without_variance(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, [outcome_of(f"q{at}", accuracy=1.0) for at in range(3)])
     labels = write_labels(project, *({"id": f"q{at}", "label": "Right"} for at in range(3)))
     text = output_of(capsys, labels, "results.json", "--value", "right=1", "--value", "wrong=0")
@@ -171,7 +171,7 @@ def test_labels_that_match_no_scored_answer_are_one_sentence(project: Path, caps
     assert message.startswith("no labelled answer has a score (no label is of this metric); name another metric")
 
 
-def test_a_metric_is_corrected_by_its_own_labels_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_labels_of_a_metric_correct_its_mean(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, [outcome_of(f"q{at}", accuracy=float(at % 2), token_f1=at / 40) for at in range(30)])
     accuracy_labels = [{"id": f"q{at}", "label": at % 2, "metric": "accuracy"} for at in range(12)]
     f1_labels = [{"id": f"q{at}", "label": at % 2, "metric": "token_f1"} for at in range(12, 28)]

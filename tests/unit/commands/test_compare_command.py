@@ -177,9 +177,9 @@ def test_cases_without_a_pair_are_listed(project: Path, capsys: pytest.CaptureFi
 
 
 def test_several_systems_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    both = [case(n, 1.0, system) for n in range(4) for system in ("bm25", "dense")]
-    write_baseline(project / "b.json", run_of(both))
-    write_baseline(project / "worse.json", run_of([replace(each, scores={"accuracy": 0.0}) for each in both]))
+    cases = [case(n, 1.0, system) for n in range(4) for system in ("bm25", "dense")]
+    write_baseline(project / "b.json", run_of(cases))
+    write_baseline(project / "worse.json", run_of([replace(each, scores={"accuracy": 0.0}) for each in cases]))
     lines = output_lines(capsys, "b.json", "worse.json")
     assert [line.split()[2] for line in lines if line.startswith("test_a accuracy (") and "1.00" in line] == [
         "(bm25)", "(dense)",

@@ -34,13 +34,13 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_a_row_is_a_case_under_a_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_row_is_a_case_of_a_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "results.json", "--as", "csv", "--out", "out/cases.csv"]) == 0
     assert capsys.readouterr().out.startswith("out/cases.csv: csv of run r1, started ")
     q2, q1, q3 = rows(project / "out" / "cases.csv")
     assert (q2["case_id"], q2["system"], q2["status"], q2["facet.topic"]) == ("q2", "mine", "scored", "A")
     assert (q2["score.accuracy"], q2["score.token_f1"], q2["reason.token_f1"]) == ("1.0", "", "not_applicable")
-    assert "reason.accuracy" not in q2  # no accuracy is without a value
+    assert "reason.accuracy" not in q2  # the column is absent because each accuracy has a value or an error
     assert (q1["status"], q1["error_type"], q1["score.accuracy"]) == ("error", "system_error", "")
     assert (q3["score.token_f1"], q3["usage.cost_usd"], q3["facet.noise_rate"]) == ("-0.5", "0.25", "")
     assert q3["answer"] == f"'{FORMULA}"  # a spreadsheet shows it as text and does not run it

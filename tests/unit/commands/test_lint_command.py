@@ -170,7 +170,7 @@ def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
     assert (run.returncode, run.stdout.splitlines()[-1]) == (1, ""), run.stderr
 
 
-def test_leakage_into_prompts_and_training_data(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_leakage_into_prompts_and_training_data_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = data(project, CLEAN, {"id": "d", "question": "Who built the town hall?", "answers": ["Ann Lee"]})
     (project / "prompts").mkdir()
     (project / "prompts" / "qa.toml").write_text('system = "For example: Who built the town hall? Ann Lee."\n')

@@ -145,7 +145,7 @@ ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
 
 
 @pytest.mark.parametrize("ending", ENDS)
-def test_the_exit_status_is_the_same_as_of_pytest(
+def test_the_exit_status_is_the_one_that_pytest_would_return(
     ending: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shards, status, lines = ENDS[ending]

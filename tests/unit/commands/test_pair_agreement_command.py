@@ -160,7 +160,9 @@ def test_an_error_is_one_sentence(
     assert error_of(capsys, labels, "results.json", *options).startswith(message)
 
 
-def test_a_person_has_one_preference_for_each_pair(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_preferences_of_one_rater_for_one_pair_are_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_run(project, run_of(one=ONE, other=OTHER))
     rows = [*preferences("A"), {"id": "q0", "A": "other", "B": "one", "preferred": "A"}]
     message = error_of(capsys, write_labels(project, *rows), "results.json")
@@ -186,7 +188,7 @@ def test_labels_may_be_on_a_signed_scale(project: Path, capsys: pytest.CaptureFi
     assert judge["correlations"]["pearson"]["value"] == pytest.approx(stats.pearsonr(ONE, people).statistic)
 
 
-def test_labels_of_many_values_have_correlations_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_with_many_values_have_only_correlations(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scores = tuple(at / 30 for at in range(30))
     write_run(project, [outcome_of(f"q{at:02}", token_f1=score) for at, score in enumerate(scores)])
     people = [at * at / 9 for at in range(30)]

@@ -20,7 +20,11 @@ ZH = "博物馆位于老城区。每天上午9点开门。周一闭馆。"
     [
         (HOURS, (("nine", "9:00"),), "The museum opens at 9:00."),
         (HOURS, (("9:00",), ("18:00",)), "The museum opens at 9:00. It closes at 18:00."),
-        (HOURS, (("9:00",), ("Sunday",)), "The museum opens at 9:00."),  # an answer in another text has its own label
+        (
+            HOURS,
+            (("9:00",), ("Sunday",)),
+            "The museum opens at 9:00.",
+        ),  # an answer in another text belongs to another label
         (f"  {HOURS}\n", (("old",),), "We are in the old town."),
         (ZH, (("9点",),), "每天上午9点开门。"),
         (ZH, (("一闭",),), "周一闭馆。"),  # Chinese answers may start within a word
@@ -48,9 +52,9 @@ def test_the_quote_is_the_whole_text_if_no_single_sentence_has_the_answer(gold: 
 
 def corpus(**documents: str) -> LabelledCorpus:
     """Return a corpus whose documents are chunked at line breaks."""
-    whole = [Passage(name, text) for name, text in documents.items()]
-    chunks = [Passage(f"{p.id}#{n}", line) for p in whole for n, line in enumerate(p.text.split("\n"))]
-    return LabelledCorpus(chunks, whole)
+    pages = [Passage(name, text) for name, text in documents.items()]
+    chunks = [Passage(f"{p.id}#{n}", line) for p in pages for n, line in enumerate(p.text.split("\n"))]
+    return LabelledCorpus(chunks, pages)
 
 
 def evidence(record: JsonObject, instance: Instance, labelled_corpus: LabelledCorpus) -> Any:
@@ -58,10 +62,10 @@ def evidence(record: JsonObject, instance: Instance, labelled_corpus: LabelledCo
 
 
 def test_two_labels_of_the_same_sentences_are_one_quote_of_the_higher_grade() -> None:
-    whole = "Come early. Tea costs 3 euros. Pay in cash."
+    text = "Come early. Tea costs 3 euros. Pay in cash."
     labelled_corpus = LabelledCorpus(
         [Passage("m#0", "Come early. Tea costs 3 euros."), Passage("m#1", "Tea costs 3 euros. Pay in cash.")],
-        [Passage("m", whole)],
+        [Passage("m", text)],
     )
     instance = Instance("q", "?", (("3 euros",),), qrels={"m#0": 1, "m#1": 3})
     assert evidence({"qrels": {}}, instance, labelled_corpus) == [

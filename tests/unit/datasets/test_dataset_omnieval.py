@@ -63,8 +63,8 @@ def test_the_fields_of_a_record_are_read(tree: Path) -> None:
     assert one.origin.endswith("抽取类问答.jsonl:1")
     assert two.gold == (("海岸银行",),)
     assert two.qrels == {"fund-18": 1}
-    bare = by_id(tree)["b1"]
-    assert (bare.passages, bare.qrels) == (None, {})
+    minimal = by_id(tree)["b1"]
+    assert (minimal.passages, minimal.qrels) == (None, {})
 
 
 def test_each_turn_of_a_conversation_has_the_earlier_turns_as_history(tree: Path) -> None:

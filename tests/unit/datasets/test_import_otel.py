@@ -83,7 +83,7 @@ def test_each_trace_is_a_case_with_its_passages_and_an_answer(folder: Path, caps
     assert "1 traces contain no call of a model, a tool or a search" in output
 
 
-def test_a_failed_trace_waits_for_its_gold_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_trace_has_no_gold_answer_yet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, failed, graded = (f"{number:032x}" for number in (1, 2, 3))
     verdict = {
         "traceId": graded, "spanId": "1", "eventName": "gen_ai.evaluation.result",

@@ -220,7 +220,7 @@ def test_files_of_rates_are_skipped_with_a_note(imports: Path, tmp_path: Path) -
     assert note.endswith("_result.json: skipped its rates, because the answers are scored again.")
 
 
-def test_ids_start_with_the_name_of_an_unknown_file(tmp_path: Path) -> None:
+def test_ids_start_with_the_file_name_if_it_is_not_a_published_one(tmp_path: Path) -> None:
     row = {"id": 3, "query": "Q?", "ans": "A", "prediction": "P", "docs": [], "noise_rate": 1.0}
     result = run_import(rgb_predictions.import_rows, write(tmp_path / "mine.json", row))
     assert result.cases == [

@@ -82,7 +82,7 @@ def test_ragas_older_names_and_lists_in_csv_are_read(imports: Path) -> None:
     assert result.answers == [{"id": "ragas-1", "answer": "At noon.", "ranking": ranking_of(NOON, THREE)}]
 
 
-def test_ids_of_contexts_judge_the_ranking(tmp_path: Path) -> None:
+def test_reference_context_ids_become_judgements(tmp_path: Path) -> None:
     row = {"user_input": "Q?", "reference": 3, "response": "3", "retrieved_contexts": ["a", "b"]}
     row |= {"retrieved_context_ids": [7, 8], "reference_context_ids": [8]}
     path = write(tmp_path / "r.json", json.dumps([row]))
@@ -103,7 +103,7 @@ def test_ids_of_contexts_judge_the_ranking(tmp_path: Path) -> None:
         '[{"user_input": "Q?", "reference": "A"}, {"user_input": "R?", "reference": "B"}]',
     ],
 )
-def test_json_comes_in_rows_and_in_columns(text: str, tmp_path: Path) -> None:
+def test_json_is_read_in_rows_and_in_columns(text: str, tmp_path: Path) -> None:
     result = run_import(ragas, write(tmp_path / "r.json", text))
     assert [(case["id"], case["question"], case["answers"]) for case in result.cases] == [
         ("r-1", "Q?", ["A"]),
@@ -186,7 +186,7 @@ def test_a_table_that_cannot_be_read_is_an_error(text: str | bytes, problem: str
         run_import(table, write(tmp_path / "t.csv", text))
 
 
-def test_cells_without_a_column_name_are_skipped_and_rows_with_too_many_cells_too(tmp_path: Path) -> None:
+def test_cells_without_a_column_name_and_rows_with_too_many_cells_are_skipped(tmp_path: Path) -> None:
     result = run_import(table, write(tmp_path / "t.csv", ",question,answer\n0,Q,A\n,R,B\n2,S,C,D\n"))
     assert [case["question"] for case in result.cases] == ["Q", "R"]
     assert result.fields == {"a column without a name": 1}

@@ -35,25 +35,25 @@ class CountingSystem:
     """A system that counts how many of its answers are in flight."""
 
     def __init__(self, seconds: float = 0.02) -> None:
-        self.now = self.peak = 0
+        self.in_flight = self.peak = 0
         self.seconds = seconds
         self.threads: set[str] = set()
 
     def _begin(self) -> None:
-        self.now += 1
-        self.peak = max(self.peak, self.now)
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
         self.threads.add(threading.current_thread().name)
 
     async def answer_async(self, query: Query) -> str:
         self._begin()
         await asyncio.sleep(self.seconds)
-        self.now -= 1
+        self.in_flight -= 1
         return query.question
 
     def answer_sync(self, query: Query) -> str:
         self._begin()
         time.sleep(self.seconds)
-        self.now -= 1
+        self.in_flight -= 1
         return query.question
 
 
@@ -184,10 +184,10 @@ def test_a_thread_is_reused_with_the_context_of_its_caller() -> None:
         where.set(name)
         return await threads.run(call)
 
-    async def both() -> list[str]:
+    async def ask_twice() -> list[str]:
         return [await ask("a"), await ask("b")]
 
-    assert asyncio.run(both()) == ["a", "b"]
+    assert asyncio.run(ask_twice()) == ["a", "b"]
     assert len(idents) == 1
     threads.close()
 

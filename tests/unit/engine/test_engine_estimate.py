@@ -125,7 +125,7 @@ def test_a_recording_costs_nothing_and_belongs_to_its_repeat() -> None:
     )
 
 
-def test_the_closed_book_system_and_the_closed_book_arm_ask_the_question_alone() -> None:
+def test_the_closed_book_system_and_the_closed_book_arm_ask_only_the_question() -> None:
     plan = planned_task(system="closed_book", model=priced_model(), metrics=(ACCURACY, CLOSED_BOOK_ACCURACY))
     question_only, _ = words(closed_book_messages(plan.task.case.query, PROMPTS))
     answer, arm = estimates([plan], PROMPTS)

@@ -39,7 +39,7 @@ def answer_with(text: str, meter: Meter | None = None, seconds: float = 0.0) -> 
     return ask
 
 
-def test_there_is_room_when_an_eighth_of_the_window_is_free(loop: LoopThread) -> None:
+def test_look_ahead_has_room_when_an_eighth_of_the_window_is_free(loop: LoopThread) -> None:
     ahead = LookAhead(loop, 16)
     for key in range(16):
         assert ahead.has_room == (key <= 14)
@@ -106,7 +106,7 @@ def test_unclaimed_tasks_are_cancelled_and_counted(loop: LoopThread) -> None:
     assert ahead.unclaimed.cost_usd == 1.0
 
 
-def test_ended_tasks_and_their_cost_are_reported_before_the_claim(loop: LoopThread) -> None:
+def test_finished_tasks_and_their_cost_are_reported_before_the_claim(loop: LoopThread) -> None:
     ahead, meters = LookAhead(loop, 8), [Meter() for _ in range(3)]
     assert (ahead.answered, ahead.cost_usd) == (0, None)
     for number, meter in enumerate(meters):

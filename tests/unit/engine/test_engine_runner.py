@@ -93,7 +93,7 @@ class Async:
         (lambda query: coroutine(query), "async Where?"), (lambda query: "", ""),
     ],
 )  # fmt: skip
-def test_a_system_of_any_kind_answers(loop: LoopThread, system: Any, text: str) -> None:
+def test_any_kind_of_callable_can_be_a_system(loop: LoopThread, system: Any, text: str) -> None:
     assert SystemAnswerer(system, "mine", loop)(CASE).text == text
 
 
@@ -202,7 +202,7 @@ def test_a_case_error_of_a_system_stays_unchanged(loop: LoopThread) -> None:
         Answer("", usage=Usage(cost_usd=cast("float", "1"))),
     ],
 )
-def test_a_broken_contract_is_raised(loop: LoopThread, value: Any) -> None:
+def test_an_invalid_return_value_of_a_system_is_raised(loop: LoopThread, value: Any) -> None:
     with pytest.raises(SystemContractError, match="'mine' returned"):
         run(task(LENGTH), SystemAnswerer(lambda query: value, "mine", loop))
 
@@ -261,9 +261,9 @@ def test_a_failing_metric_is_an_error_with_the_scores_so_far(compute: Any, messa
 
 def test_only_the_ranking_is_scored_if_no_answer_was_generated() -> None:
     places = Metric("places", lambda sample: Score(len(sample.answer.ranking or ()) / 10), of="retrieval")
-    both = Metric("both", LENGTH.compute, of="both")
+    of_both = Metric("both", LENGTH.compute, of="both")
     answer = Answer("", Ranking((ScoredPassage("d1"),)), generated=False)
-    outcome = run(task(LENGTH, both, places), FunctionAnswerer(lambda case: answer))
+    outcome = run(task(LENGTH, of_both, places), FunctionAnswerer(lambda case: answer))
     unscored = Score(reason="no_texts")
     assert (outcome.status, outcome.scores) == (
         "scored", {"length": unscored, "both": unscored, "places": Score(0.1)}

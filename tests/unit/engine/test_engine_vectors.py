@@ -106,7 +106,7 @@ def test_recorded_calls_do_not_depend_on_other_texts() -> None:
     assert sorted(model.calls) == [["a"], ["b"], ["b"]]
 
 
-def test_vectors_of_several_lengths_cannot_be_compared() -> None:
+def test_vectors_of_different_lengths_are_an_error_of_the_case() -> None:
     model = Lengths()
     vectors = Vectors(model, together=True, versions={})
     embed_all(vectors, ["a"])

@@ -230,10 +230,10 @@ def test_an_outage_leaves_a_failed_step() -> None:
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_call_that_does_not_end_is_an_outage_after_the_timeout(is_async: bool) -> None:
-    released = threading.Event()
+    release = threading.Event()
 
     def slow() -> None:
-        released.wait(30)
+        release.wait(30)
 
     async def slow_async() -> None:
         await asyncio.sleep(30)
@@ -243,7 +243,7 @@ def test_a_call_that_does_not_end_is_an_outage_after_the_timeout(is_async: bool)
     with pytest.raises(ToolUnavailableError, match=r"the tool slow of environment 'desk' did not answer within 0\.1 s"):
         run(value, "slow", timeout=0.1)
     assert time.perf_counter() - start < 5
-    released.set()
+    release.set()
 
 
 @pytest.mark.parametrize("error", [CaseError("budget", "used up"), KeyboardInterrupt(), SystemExit(3)])
@@ -267,16 +267,16 @@ def test_errors_of_the_case_and_of_the_process_are_passed_on(error: BaseExceptio
 
 
 def test_a_cancelled_agent_does_not_wait_for_its_tools() -> None:
-    released, ended = threading.Event(), []
+    release, events = threading.Event(), []
 
     async def slow() -> None:
         try:
             await asyncio.sleep(30)
         finally:
-            ended.append(True)
+            events.append(True)
 
     def blocking() -> None:
-        released.wait(30)
+        release.wait(30)
 
     async def cancel_call(tools: OpenEnvironment, name: str) -> None:
         task = asyncio.ensure_future(tools.run(name, {}))
@@ -294,8 +294,8 @@ def test_a_cancelled_agent_does_not_wait_for_its_tools() -> None:
     start = time.perf_counter()
     asyncio.run(agent())
     assert time.perf_counter() - start < 5
-    assert ended == [True]
-    released.set()
+    assert events == [True]
+    release.set()
 
 
 def test_steps_inside_a_tool_call_have_the_call_as_parent() -> None:
@@ -335,12 +335,12 @@ def test_each_case_has_one_instance_of_a_class_and_one_thread() -> None:
     async def agent(tools: OpenEnvironment, *items: str) -> list[Any]:
         return [(await tools.run("add", {"item": item})).result for item in items]
 
-    async def both() -> list[list[Any]]:
+    async def run_two_agents() -> list[list[Any]]:
         with environment.open() as one, environment.open() as other:
             assert [tool.name for tool in one.tools] == ["add", "clear"]
             return list(await asyncio.gather(agent(one, "a", "b"), agent(other, "c", "d")))
 
-    assert asyncio.run(both()) == [[["a"], ["a", "b"]], [["c"], ["c", "d"]]]
+    assert asyncio.run(run_two_agents()) == [[["a"], ["a", "b"]], [["c"], ["c", "d"]]]
 
 
 def test_a_class_whose_constructor_fails_is_an_error_of_the_case() -> None:

@@ -71,8 +71,10 @@ def any_crm(request: pytest.FixtureRequest) -> Iterator[Environment]:
     if request.param == "http":
         yield request.getfixturevalue("remote")[0]
         return
-    here = request.param == "in process"
-    crm_environment = environment_of("crm", desk(), "here") if here else environment({"command": COMMAND, "allow": "*"})
+    in_process = request.param == "in process"
+    crm_environment = (
+        environment_of("crm", desk(), "here") if in_process else environment({"command": COMMAND, "allow": "*"})
+    )
     yield crm_environment
     crm_environment.close()
 

@@ -122,9 +122,9 @@ def test_calls_that_reach_no_tool_are_not_recorded(tmp_path: Path) -> None:
 
 
 def test_calls_of_functions_are_distinguished_only_by_arguments(tmp_path: Path) -> None:
-    number, fault = ("ask", {"word": "number"}), ("ask", {"word": "fault"})
-    observe(Cassettes(tmp_path, "all"), number, fault)
-    assert fields_of(replay(tmp_path, fault, number)) == fields_of(observe(None, fault, number))
+    number, failure = ("ask", {"word": "number"}), ("ask", {"word": "fault"})
+    observe(Cassettes(tmp_path, "all"), number, failure)
+    assert fields_of(replay(tmp_path, failure, number)) == fields_of(observe(None, failure, number))
 
 
 def test_calls_of_tools_with_state_are_distinguished_by_earlier_calls(tmp_path: Path) -> None:
@@ -156,12 +156,12 @@ def test_concurrent_cases_with_the_same_call_get_the_same_observation(tmp_path: 
         with environment.open() as tools:
             return (await tools.run("slow", {"word": "a"})).text
 
-    async def both() -> list[str]:
+    async def run_two_cases() -> list[str]:
         SCOPE.set(Scope(Meter(), 1, Cassettes(tmp_path, "all")))
         environment = environment_of("desk", slow, "here", record=True)
         return list(await asyncio.gather(case(environment), case(environment)))
 
-    first, second = asyncio.run(both())
+    first, second = asyncio.run(run_two_cases())
     assert first == second == replay(tmp_path, ("slow", {"word": "a"}), value=slow)[0].text
 
 

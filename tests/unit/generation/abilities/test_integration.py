@@ -79,8 +79,8 @@ def test_the_second_question_is_appended_to_the_first(one: str, other: str, lang
 
 def test_a_record_whose_passage_states_the_other_answer_is_not_paired() -> None:
     gold: Gold = (("12 rooms",),)
-    both = Instance("b", "How many rooms?", gold, (Passage("inn", "12 rooms and 70 seats", role="positive"),))
-    assert integrate([SEATS, both]).left_out == {"no_partner": 2}
+    two_answers = Instance("b", "How many rooms?", gold, (Passage("inn", "12 rooms and 70 seats", role="positive"),))
+    assert integrate([SEATS, two_answers]).left_out == {"no_partner": 2}
 
 
 def test_equal_passage_ids_of_two_records_are_made_unique() -> None:

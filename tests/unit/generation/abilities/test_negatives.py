@@ -84,8 +84,8 @@ def test_positives_come_from_the_record_or_from_its_gold_pages() -> None:
     )
     seats = Instance("q1", "How many seats?", (("70",),), provenance=(("hall",),))
     assert [(each.id, each.role) for each in positives_of(seats, corpus)] == [("hall#1", "positive")]
-    both = Instance("q2", "How many seats and rooms?", (("70",), ("9",)), qrels={"hall#1": 1, "inn#0": 1})
-    assert [(each.id, each.group) for each in positives_of(both, corpus)] == [("hall#1", 0), ("inn#0", 0)]
+    two_slots = Instance("q2", "How many seats and rooms?", (("70",), ("9",)), qrels={"hall#1": 1, "inn#0": 1})
+    assert [(each.id, each.group) for each in positives_of(two_slots, corpus)] == [("hall#1", 0), ("inn#0", 0)]
     with_passages = Instance("q3", "How many?", (("70",),), passages=(Passage("a", "70 seats"), Passage("b", "a roof")))
     assert [each.id for each in positives_of(with_passages, corpus)] == ["a"]
-    assert gold_pages(both) == {"hall#1", "inn#0", "hall", "inn"}
+    assert gold_pages(two_slots) == {"hall#1", "inn#0", "hall", "inn"}
