@@ -29,7 +29,7 @@ def test_repeats_give_mean_spread_pass_rates_and_flips() -> None:
     assert (result.flips, result.always_missed) == (("b",), ("c",))
 
 
-def test_a_gate_and_the_direction_say_what_passes() -> None:
+def test_the_gate_or_the_metric_direction_decides_whether_a_repeat_passes() -> None:
     outcomes = [*repeats("a", 0.9, 0.6), *repeats("b", 0.4, 0.6), *repeats("c", 0.1, 0.2)]
     gated = result_of(outcomes, "accuracy >= 0.5")
     assert gated is not None
@@ -61,7 +61,7 @@ def test_statistics_are_missing_without_scores() -> None:
     assert (result.n_cases, result.flips, result.always_missed) == (0, (), ())
 
 
-def test_cases_that_were_asked_once_have_no_repeats() -> None:
+def test_cases_that_ran_once_have_no_repeats() -> None:
     assert result_of([outcome("a", 1.0), outcome("b", 0.0)]) is None
     assert result_of([*repeats("a", 1.0), *repeats("b", 0.0)]) is None
     assert result_of([outcome("a", 1.0, repeat="yes"), outcome("b", 1.0, repeat="no")]) is None  # a facet of the data
@@ -69,7 +69,7 @@ def test_cases_that_were_asked_once_have_no_repeats() -> None:
     assert result_of([]) is None
 
 
-def test_settings_of_one_case_flip_apart() -> None:
+def test_flips_are_counted_for_each_setting_of_a_case() -> None:
     outcomes = [*repeats("a", 1.0, 0.0, noise_rate="0.8"), *repeats("a", 1.0, 1.0, noise_rate="0")]
     result = result_of(outcomes)
     assert result is not None

@@ -1,3 +1,5 @@
+"""Means, confidence intervals and quantiles."""
+
 from __future__ import annotations
 
 import random
@@ -63,18 +65,18 @@ T_975 = (
 )
 def test_wilson_gives_the_published_intervals(successes: int, n: int, low: float, high: float) -> None:
     digits = 4 if n in (20, 29, 148, 263) else 6
-    got = wilson_interval(successes, n)
-    assert (round(got[0], digits), round(got[1], digits)) == (low, high)
+    interval = wilson_interval(successes, n)
+    assert (round(interval[0], digits), round(interval[1], digits)) == (low, high)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 10, 29, 300, 9_999])
-def test_a_rate_of_none_or_all_keeps_its_own_end(n: int) -> None:
+def test_a_rate_of_zero_or_one_is_an_end_of_its_interval(n: int) -> None:
     assert wilson_interval(0, n)[0] == 0.0
     assert wilson_interval(n, n)[1] == 1.0
     assert 0.0 < wilson_interval(0, n)[1] < 1.0
 
 
-def test_the_quantile_of_t_is_right_for_every_size() -> None:
+def test_t_quantiles_match_scipy_up_to_200_degrees_of_freedom() -> None:
     assert len(T_975) == 200
     for df, expected in enumerate(T_975, 1):
         assert t_quantile(df) == pytest.approx(expected, rel=5e-5), df
@@ -86,10 +88,10 @@ def test_the_quantile_of_t_is_right_for_every_size() -> None:
         # scipy.stats.t.interval(0.95, n - 1, loc=fmean(values), scale=scipy.stats.sem(values))  (scipy 1.17.1)
         ([0.5, 0.6, 0.7], 0.351586, 0.848414),
         ([0.2, 0.4, 0.6, 0.8], 0.089131, 0.910869),
-        ([0.0, 1.0], 0.0, 1.0),  # cut: -5.9, 6.9
+        ([0.0, 1.0], 0.0, 1.0),  # clipped from (-5.9, 6.9)
     ],
 )
-def test_of_values_that_lie_evenly_the_bootstrap_is_students_interval_cut_to_the_range(
+def test_the_bootstrap_of_evenly_spaced_values_is_students_interval_within_the_range(
     values: list[float], low: float, high: float
 ) -> None:
     assert bootstrap_interval(values) == pytest.approx((low, high), abs=1e-4)
@@ -105,31 +107,33 @@ SKEWED = {
 
 @pytest.mark.parametrize("shape", SKEWED.values(), ids=SKEWED)
 @pytest.mark.parametrize("n", [100, 400])
-def test_the_bootstrap_is_that_of_resamples(shape: Callable[[float], float], n: int) -> None:
+def test_the_bootstrap_agrees_with_scipy_resamples(shape: Callable[[float], float], n: int) -> None:
     draw = random.Random(n)
     values = [shape(draw.random()) for _ in range(n)]
-    drawn = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", random_state=np.random.default_rng(1))
-    low, high = drawn.confidence_interval
-    got = bootstrap_interval(values)
-    assert got is not None
-    assert got == pytest.approx((low, high), abs=0.05 * (high - low))
+    reference = stats.bootstrap(
+        (values,), np.mean, n_resamples=20_000, method="BCa", random_state=np.random.default_rng(1)
+    )
+    low, high = reference.confidence_interval
+    interval = bootstrap_interval(values)
+    assert interval is not None
+    assert interval == pytest.approx((low, high), abs=0.05 * (high - low))
     mean = fmean(values)
-    assert (got[1] - mean > mean - got[0]) == (high - mean > mean - low)
+    assert (interval[1] - mean > mean - interval[0]) == (high - mean > mean - low)
 
 
-@pytest.mark.parametrize(("n", "least"), [(5, 0.91), (10, 0.94), (30, 0.94), (150, 0.94)])
-def test_the_interval_holds_the_true_mean_of_graded_scores(n: int, least: float) -> None:
+@pytest.mark.parametrize(("n", "minimum"), [(5, 0.91), (10, 0.94), (30, 0.94), (150, 0.94)])
+def test_the_interval_usually_covers_the_true_mean_of_graded_scores(n: int, minimum: float) -> None:
     draw = random.Random(n)
 
     def score() -> float:
         return 0.0 if draw.random() < 0.4 else 1.0 if draw.random() < 0.3 else draw.betavariate(2, 2)
 
-    held = 0
+    covered = 0
     for _ in range(1_000):
         interval = bootstrap_interval([score() for _ in range(n)])
         assert interval is not None
-        held += interval[0] <= 0.6 * (0.3 + 0.7 * 0.5) <= interval[1]
-    assert least <= held / 1_000 <= 0.99
+        covered += interval[0] <= 0.6 * (0.3 + 0.7 * 0.5) <= interval[1]
+    assert minimum <= covered / 1_000 <= 0.99
 
 
 def test_the_mean_of_no_values_is_missing() -> None:
@@ -137,7 +141,7 @@ def test_the_mean_of_no_values_is_missing() -> None:
     assert bootstrap_interval([]) is None
 
 
-def test_one_value_has_an_interval_only_as_a_rate() -> None:
+def test_one_value_has_an_interval_only_if_it_is_binary() -> None:
     assert mean_of([0.25], binary=False) == Mean(0.25, 1, None)
     assert mean_of([1.0], binary=True) == Mean(1.0, 1, wilson_interval(1, 1))
 
@@ -154,14 +158,14 @@ def test_equal_values_have_the_interval_of_a_rate(value: float, n: int) -> None:
 
 @pytest.mark.parametrize("value", [-1.0, -0.25, 0.0, 1.0])
 @pytest.mark.parametrize("n", [2, 19])
-def test_equal_differences_have_a_scaled_interval_of_pairs_of_rates(value: float, n: int) -> None:
+def test_equal_differences_have_a_scaled_interval_of_paired_rates(value: float, n: int) -> None:
     interval = bootstrap_interval([value] * n, low=-1.0)
     assert interval is not None
     step = abs(value) or 1.0
     ends = bonett_price_interval(n * (value > 0), n * (value < 0), n)
     assert interval == pytest.approx((step * ends[0], step * ends[1]))
     assert interval[0] <= value <= interval[1]
-    assert (interval[0] > 0 or interval[1] < 0) == (n == 19 and value != 0)  # as the permutation of signs says
+    assert (interval[0] > 0 or interval[1] < 0) == (n == 19 and value != 0)  # the sign permutation test agrees
 
 
 @pytest.mark.parametrize("value", [1 + 1e-12, -1e-12])
@@ -169,17 +173,17 @@ def test_equal_values_outside_their_range_by_rounding_are_accepted(value: float)
     assert bootstrap_interval([value] * 3) == wilson_interval(3 * round(value), 3)
 
 
-def test_two_pairs_of_rates_that_both_rose_may_be_chance() -> None:
+def test_two_pairs_that_both_improve_may_be_chance() -> None:
     low, high = bonett_price_interval(2, 0, 2)
     assert (low, high) == pytest.approx((0.5 - 1.959964 * (0.75 / 4) ** 0.5, 1.0))
 
 
-def test_a_mean_of_many_tenths_is_a_tenth() -> None:
+def test_a_mean_has_no_rounding_error() -> None:
     assert mean_of([0.1] * 1_000, binary=False).value == 0.1
     assert mean_of([1.0] * 7 + [0.0] * 3, binary=True).value == 0.7
 
 
-def test_a_rate_is_the_exact_share() -> None:
+def test_a_rate_is_the_exact_fraction() -> None:
     for hits in range(301):
         assert mean_of([1.0] * hits + [0.0] * (300 - hits), binary=True).value == float(Fraction(hits, 300))
 
@@ -197,7 +201,7 @@ def test_a_rate_is_the_exact_share() -> None:
         ([1.0, 2.0, 3.0, 4.0, 5.0], 1.0, 5.0),
     ],
 )
-def test_a_quantile_lies_between_its_neighbours(values: list[float], q: float, expected: float | None) -> None:
+def test_a_quantile_interpolates_between_its_neighbours(values: list[float], q: float, expected: float | None) -> None:
     before = list(values)
     assert quantile(values, q) == expected
     assert values == before

@@ -22,7 +22,7 @@ from pytest_rageval.model.outcome import Outcome, Score
 REPLAYED = Calls(calls=2, replayed=2, prompt_tokens=10, completion_tokens=4, cost_usd=0.5)
 LIVE = Calls(calls=1, attempts=3, prompt_tokens=5, completion_tokens=1, cost_usd=0.25, spent_usd=0.25)
 
-KNOWN = [
+OUTCOMES = [
     outcome("a", 1.0, usage=Usage(10, 5, 0.25, 1.0)),
     outcome("b", 0.0, usage=Usage(1, 0, 0.5, 3.0)),
     failed("c", usage=Usage(4, 0, 0.25, 2.0)),
@@ -41,27 +41,27 @@ KNOWN = [
         ("n", Cell(2.0, 2, 2, None)),
     ],
 )
-def test_a_pseudo_metric_is_a_cell_and_a_gates_value(metric: str, expected: Cell) -> None:
-    assert cell_of(metric, False, KNOWN) == expected
-    result = evaluate(parse_gate(f"{metric} >= 0"), "test_a", KNOWN, {})
+def test_a_pseudo_metric_has_the_same_value_in_a_cell_and_in_a_gate(metric: str, expected: Cell) -> None:
+    assert cell_of(metric, False, OUTCOMES) == expected
+    result = evaluate(parse_gate(f"{metric} >= 0"), "test_a", OUTCOMES, {})
     assert (result.value, result.n, result.ci95) == (expected.mean, expected.n, expected.ci95)
 
 
-def answered_with(case: str, *kinds: str, usage: Usage | None = None) -> Outcome:
+def traced_outcome(case: str, *kinds: str, usage: Usage | None = None) -> Outcome:
     trace = tuple(Step(kind) for kind in kinds)
     return replace(outcome(case, 1.0), answer=Answer("x", trace=trace, usage=usage))
 
 
-def test_calls_are_means_over_the_answers_whose_trace_tells() -> None:
+def test_calls_are_means_over_the_answers_whose_trace_records_them() -> None:
     outcomes = [
-        answered_with("a", "tool", "retrieve", "tool", "completion", "completion", "end"),
-        answered_with("b", "tool", "end"),
-        answered_with("c", "retrieve", "end", usage=Usage(0, 0, 0.0)),
-        answered_with("d"),
+        traced_outcome("a", "tool", "retrieve", "tool", "completion", "completion", "end"),
+        traced_outcome("b", "tool", "end"),
+        traced_outcome("c", "retrieve", "end", usage=Usage(0, 0, 0.0)),
+        traced_outcome("d"),
     ]
-    stages = answered_with("e", "retrieve", "generate", "end")
+    stages = traced_outcome("e", "retrieve", "generate", "end")
     assert cell_of("tool_calls", False, [stages]) == Cell(None, 0, 1, None)
-    assert cell_of("tool_calls", False, [answered_with("f", "completion", "end")]) == Cell(0.0, 1, 0, None)
+    assert cell_of("tool_calls", False, [traced_outcome("f", "completion", "end")]) == Cell(0.0, 1, 0, None)
     assert cell_of("tool_calls", False, outcomes) == Cell(1.0, 3, 1, None)
     assert cell_of("model_calls", False, outcomes) == Cell(1.0, 2, 2, None)
     assert cell_of("tool_calls", False, outcomes[3:]) == Cell(None, 0, 1, None)
@@ -73,7 +73,7 @@ def test_calls_are_means_over_the_answers_whose_trace_tells() -> None:
     )  # fmt: skip
 
 
-def test_every_pseudo_metric_can_be_a_matrix_with_what_is_unknown_counted() -> None:
+def test_every_pseudo_metric_can_be_a_matrix_that_counts_unknown_values() -> None:
     outcomes = [
         outcome("a", 1.0, usage=Usage(1, 1, 0.5, 1.0), topic="A", task="x"),
         outcome("b", 1.0, usage=Usage(1, 1, None, None), topic="B", task="x"),
@@ -95,7 +95,7 @@ def test_an_unknown_cell_is_never_zero(metric: str) -> None:
     assert cell_of(metric, False, []).mean is None
 
 
-def test_repeats_are_all_paid_for() -> None:
+def test_every_repeat_counts_in_cost() -> None:
     runs = [outcome("a", 1.0, usage=Usage(1, 1, 0.5, float(n)), repeat=str(n)) for n in (1, 2, 3)]
     assert cell_of("cost_usd", False, runs) == Cell(1.5, 3, 0, None)
     assert cell_of("latency_p50", False, runs) == Cell(2.0, 3, 0, None)
@@ -111,17 +111,17 @@ def test_a_latency_gate_over_replayed_answers_is_skipped() -> None:
     result = latency(*replayed)
     assert (result.status, result.value) == ("skipped", None)
     assert result.reason == "its answers were replayed, so no time was measured"
-    assert latency(*replayed, failed("c")).status == "failed"  # an answer whose time nobody knows
+    assert latency(*replayed, failed("c")).status == "failed"  # an answer without a time
     assert latency(*replayed, text="tokens <= 28").status == "passed"
 
 
 def test_a_system_replayed_without_a_model_call_has_no_time() -> None:
     replayed = [outcome(name, 1.0, usage=Usage(), calls=Calls()) for name in "ab"]
     assert latency(*replayed).status == "skipped"
-    assert latency(outcome("a", 1.0, usage=Usage(), calls=LIVE)).status == "failed"  # it did ask
+    assert latency(outcome("a", 1.0, usage=Usage(), calls=LIVE)).status == "failed"  # it called a model
 
 
-def test_a_latency_gate_over_some_replayed_answers_is_over_those_measured() -> None:
+def test_a_latency_gate_ignores_replayed_answers_if_others_are_measured() -> None:
     replayed = outcome("a", 1.0, usage=Usage(10, 4, 0.5), calls=REPLAYED)
     result = latency(replayed, outcome("b", 1.0, usage=Usage(5, 1, 0.25, 2.0), calls=LIVE))
     assert (result.status, result.value, result.n) == ("failed", 2.0, 1)
@@ -143,13 +143,13 @@ def test_a_cell_of_replayed_answers_does_not_hide_a_measured_cell() -> None:
     assert latency(replayed, text="latency_p50[topic=*] <= 1").status == "skipped"
 
 
-def test_a_gate_over_cases_left_out_for_want_of_money_fails() -> None:
-    left = outcome("b", status="skipped", error="the budget of $1 is spent", error_type="budget")
-    result = evaluate(parse_gate("accuracy >= 0.5"), "test_a", [outcome("a", 1.0), left], {})
+def test_a_gate_over_cases_skipped_by_the_budget_fails() -> None:
+    over_budget = outcome("b", status="skipped", error="the budget of $1 is spent", error_type="budget")
+    result = evaluate(parse_gate("accuracy >= 0.5"), "test_a", [outcome("a", 1.0), over_budget], {})
     assert (result.status, result.reason) == ("failed", "1 case was not asked: the budget of $1 is spent")
 
 
-def test_calls_are_summed_over_outcomes_and_what_belongs_to_none() -> None:
+def test_calls_are_summed_over_outcomes_and_calls_outside_cases() -> None:
     outcomes = [outcome("a", 1.0, calls=REPLAYED), failed("b", calls=LIVE)]
     assert calls_of(outcomes, Calls(calls=1, attempts=1, prompt_tokens=7, cost_usd=1.0, spent_usd=1.0)) == Calls(
         calls=4, replayed=2, attempts=4, prompt_tokens=22, completion_tokens=5, cost_usd=1.75, spent_usd=1.25
@@ -157,13 +157,13 @@ def test_calls_are_summed_over_outcomes_and_what_belongs_to_none() -> None:
     assert calls_of([], Calls()) == Calls()
 
 
-def test_calls_that_were_not_counted_are_estimated_from_usage() -> None:
+def test_missing_calls_are_estimated_from_usage() -> None:
     with_usage = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0))
     free = outcome("b", 1.0, usage=Usage(0, 0, 0.0))
     assert calls_of([with_usage, free], Calls()) == Calls(1, 0, 1, 3, 1, 0.5, 0.5)
     assert calls_of([with_usage, outcome("c", 1.0)], LIVE) == Calls(3, 0, 5, None, None, None, None)
-    counted = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0), calls=LIVE)
-    assert calls_of([counted], Calls()) == LIVE  # counted once
+    with_calls = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0), calls=LIVE)
+    assert calls_of([with_calls], Calls()) == LIVE  # the usage is not added to the calls
 
 
 def test_calls_in_a_trace_are_counted_instead_of_estimated() -> None:
@@ -172,25 +172,25 @@ def test_calls_in_a_trace_are_counted_instead_of_estimated() -> None:
     assert calls_of([traced], Calls()) == Calls(2, 0, 2, 30, 4, 0.5, 0.5)
 
 
-def both(name: str, with_it: Score, without: Score, **facets: str) -> Outcome:
-    scores = {"accuracy": with_it, "closed_book_accuracy": without}
+def paired(name: str, open_book: Score, closed_book: Score, **facets: str) -> Outcome:
+    scores = {"accuracy": open_book, "closed_book_accuracy": closed_book}
     return Outcome(f"t[{name}]", name, "t", facets, "s", "scored", scores=scores)
 
 
-def test_the_gain_is_the_mean_of_differences_of_the_same_cases() -> None:
+def test_the_gain_is_the_mean_difference_over_the_same_cases() -> None:
     outcomes = [
-        both("a", Score(1.0), Score(0.0)), both("b", Score(1.0), Score(1.0)), both("c", Score(0.0), Score(1.0)),
-        both("d", Score(1.0), Score(0.0)), both("e", Score(1.0), Score(reason="parse_error")),
-        both("f", Score(reason="not_applicable"), Score(1.0)), failed("g"),
+        paired("a", Score(1.0), Score(0.0)), paired("b", Score(1.0), Score(1.0)), paired("c", Score(0.0), Score(1.0)),
+        paired("d", Score(1.0), Score(0.0)), paired("e", Score(1.0), Score(reason="parse_error")),
+        paired("f", Score(reason="not_applicable"), Score(1.0)), failed("g"),
     ]  # fmt: skip
     assert cell_of(GAIN, False, outcomes) == Cell(0.25, 4, 3, bootstrap_interval([1.0, 0.0, -1.0, 1.0], low=-1.0))
 
 
 def test_the_gain_can_be_negative_and_has_an_interval() -> None:
-    outcomes = [both(str(n), Score(0.0), Score(float(n > 0))) for n in range(4)]
+    outcomes = [paired(str(n), Score(0.0), Score(float(n > 0))) for n in range(4)]
     cell = cell_of(GAIN, False, outcomes)
     assert cell.mean == -0.75
     assert cell.ci95 is not None
     assert cell.ci95[0] == -1.0
-    repeated = [both("a", Score(0.0), Score(float(n > 1)), repeat=str(n)) for n in (1, 2)]
+    repeated = [paired("a", Score(0.0), Score(float(n > 1)), repeat=str(n)) for n in (1, 2)]
     assert cell_of(GAIN, False, repeated) == Cell(-0.5, 2, 0, None, 1)

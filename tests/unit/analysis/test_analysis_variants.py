@@ -26,16 +26,16 @@ PRIMARY = {TESTBED: "accuracy"}
 
 
 def variant(
-    of: Outcome, value: float | str | None, number: int = 1, relation: str = "typo", own: Score | None = None
+    original: Outcome, value: float | str | None, number: int = 1, relation: str = "typo", stable: Score | None = None
 ) -> Outcome:
-    """Return a variant of an outcome, as its process reports it."""
-    facets: dict[str, Any] = {**of.facets, "relation": relation, "variant": str(number)}
-    changed = outcome(of.case_id, value, **facets)
-    nodeid = of.nodeid.replace("]", f"-relation={relation}-variant={number}]")
-    return replace(changed, nodeid=nodeid, scores={**changed.scores, STABLE: own or Score(reason=NOT_COMPARED)})
+    """Return a variant of an outcome in the form that its process reports."""
+    facets: dict[str, Any] = {**original.facets, "relation": relation, "variant": str(number)}
+    changed = outcome(original.case_id, value, **facets)
+    nodeid = original.nodeid.replace("]", f"-relation={relation}-variant={number}]")
+    return replace(changed, nodeid=nodeid, scores={**changed.scores, STABLE: stable or Score(reason=NOT_COMPARED)})
 
 
-def only(outcomes: list[Outcome]) -> Score:
+def only_stable_score(outcomes: list[Outcome]) -> Score:
     (score,) = stable_scores(outcomes, PRIMARY).values()
     return score
 
@@ -45,14 +45,14 @@ def only(outcomes: list[Outcome]) -> Score:
 )
 def test_stable_is_one_minus_the_difference(before: float, after: float, expected: float) -> None:
     q1 = outcome("q1", before)
-    assert only([q1, variant(q1, after)]) == Score(expected)
-    assert only([variant(q1, after), q1]) == Score(expected)
+    assert only_stable_score([q1, variant(q1, after)]) == Score(expected)
+    assert only_stable_score([variant(q1, after), q1]) == Score(expected)
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_stable_is_symmetric_and_in_its_range(before: float, after: float) -> None:
     value, reverse = (
-        only([outcome("q1", one), variant(outcome("q1", one), other)]).value
+        only_stable_score([outcome("q1", one), variant(outcome("q1", one), other)]).value
         for one, other in ((before, after), (after, before))
     )
     assert value == reverse
@@ -60,78 +60,82 @@ def test_stable_is_symmetric_and_in_its_range(before: float, after: float) -> No
     assert 0 <= value <= 1
 
 
-def test_there_is_a_reason_without_a_comparison() -> None:
+def test_a_variant_without_a_comparison_has_a_reason() -> None:
     q1 = outcome("q1", 1.0)
-    judged = outcome("q1", "judge_unavailable")
-    assert only([failed("q1"), variant(q1, 1.0)]).reason == "original_error: its original ended in an error"
-    assert only([skipped("q1"), variant(q1, 1.0)]).reason == "original_not_run: its original did not run"
-    assert only([variant(q1, 1.0)]).reason == "original_not_run: its original did not run"
-    assert only([judged, variant(judged, 1.0)]).reason == "judge_unavailable"
-    assert only([q1, variant(q1, "judge_unavailable")]).reason == "judge_unavailable"
+    no_judge = outcome("q1", "judge_unavailable")
+    assert (
+        only_stable_score([failed("q1"), variant(q1, 1.0)]).reason == "original_error: its original ended in an error"
+    )
+    assert only_stable_score([skipped("q1"), variant(q1, 1.0)]).reason == "original_not_run: its original did not run"
+    assert only_stable_score([variant(q1, 1.0)]).reason == "original_not_run: its original did not run"
+    assert only_stable_score([no_judge, variant(no_judge, 1.0)]).reason == "judge_unavailable"
+    assert only_stable_score([q1, variant(q1, "judge_unavailable")]).reason == "judge_unavailable"
 
 
-def test_a_change_that_is_expected_is_decided_by_its_own_rule() -> None:
+def test_an_expected_change_is_scored_by_the_rule_of_its_relation() -> None:
     q1 = outcome("q1", 1.0)
-    refused = variant(q1, 0.0, relation="remove_evidence", own=Score(1.0))
-    assert only([q1, refused]) == Score(1.0)
-    assert only([refused]) == Score(1.0)
-    assert only([failed("q1"), refused]).value is None
+    refused = variant(q1, 0.0, relation="remove_evidence", stable=Score(1.0))
+    assert only_stable_score([q1, refused]) == Score(1.0)
+    assert only_stable_score([refused]) == Score(1.0)
+    assert only_stable_score([failed("q1"), refused]).value is None
     assert not is_miss(refused, "accuracy", True, [])
     lost = replace(refused, scores={STABLE: Score(0.0)})
     assert is_miss(lost, "accuracy", True, [])
     assert case_sentence(lost, "accuracy", []) == "stable 0.00 < 1.00"
 
 
-def test_settings_systems_and_repeats_have_their_own_original() -> None:
+def test_a_variant_is_compared_with_the_original_of_its_setting_system_and_repeat() -> None:
     one = replace(outcome("q1", 1.0), nodeid="test_a.py::test_a[q1-noise_rate=0.4-repeat=1]")
     two = replace(outcome("q1", 0.0), nodeid="test_a.py::test_a[q1-noise_rate=0.4-repeat=2]")
     other = replace(two, nodeid="test_a.py::test_a[q1-noise_rate=0-repeat=2]")
     changed = replace(variant(two, 1.0), nodeid="test_a.py::test_a[q1-noise_rate=0.4-relation=typo-variant=1-repeat=2]")
-    assert only([one, two, other, changed]) == Score(0.0)
-    assert only([one, two, replace(changed, system="another")]).value is None
+    assert only_stable_score([one, two, other, changed]) == Score(0.0)
+    assert only_stable_score([one, two, replace(changed, system="another")]).value is None
 
 
 def test_a_case_id_may_look_like_a_variant() -> None:
     q1 = outcome("q-relation=typo-variant=1", 1.0)
-    assert only([q1, variant(q1, 0.5)]) == Score(0.5)
+    assert only_stable_score([q1, variant(q1, 0.5)]) == Score(0.5)
 
 
-def measured(outcomes: list[Outcome], text: str) -> tuple[int, float | None]:
+def count_and_minimum(outcomes: list[Outcome], text: str) -> tuple[int, float | None]:
     result = measure(parse_gate(text), "test_a", outcomes, {"accuracy": MetricInfo(binary=True)})
     assert isinstance(result, MeasuredGate)
     return sum(cell.n for cell in result.cells), min(cell.value for cell in result.cells if cell.value is not None)
 
 
-def test_gates_take_originals_unless_they_name_a_relation() -> None:
+def test_gates_measure_originals_unless_they_name_a_relation() -> None:
     q1, q2 = outcome("q1", 1.0, topic="Hours"), outcome("q2", 1.0, topic="Hours")
     everything = [q1, q2, variant(q1, 0.0), variant(q1, 0.0, 2), variant(q2, 1.0, relation="case")]
-    assert measured(everything, "accuracy >= 0") == (2, 1.0)
-    assert measured(everything, "accuracy[topic=*] >= 0") == (2, 1.0)
-    assert measured(everything, "accuracy[relation=typo] >= 0") == (2, 0.0)
-    assert measured(everything, "accuracy[relation=*] >= 0") == (3, 0.0)
-    assert measured(everything, "accuracy[variant=2] >= 0") == (1, 0.0)
+    assert count_and_minimum(everything, "accuracy >= 0") == (2, 1.0)
+    assert count_and_minimum(everything, "accuracy[topic=*] >= 0") == (2, 1.0)
+    assert count_and_minimum(everything, "accuracy[relation=typo] >= 0") == (2, 0.0)
+    assert count_and_minimum(everything, "accuracy[relation=*] >= 0") == (3, 0.0)
+    assert count_and_minimum(everything, "accuracy[variant=2] >= 0") == (1, 0.0)
     assert originals(everything) == [q1, q2]
 
 
 def test_a_case_and_its_variants_are_one_unit() -> None:
     q1, q2 = outcome("q1", 1.0), outcome("q2", 0.0)
-    many = [variant(each, each.scores["accuracy"].value, number) for each in (q1, q2) for number in range(1, 9)]
-    (row,) = relation_results([q1, q2, *many], PRIMARY, {"accuracy": True})
+    variants = [variant(each, each.scores["accuracy"].value, number) for each in (q1, q2) for number in range(1, 9)]
+    (row,) = relation_results([q1, q2, *variants], PRIMARY, {"accuracy": True})
     assert (row.n, row.n_cases, row.before, row.after) == (16, 2, 0.5, 0.5)
-    result = measure(parse_gate("accuracy[relation=typo] >= 0"), "test_a", many, {"accuracy": MetricInfo(binary=True)})
+    result = measure(
+        parse_gate("accuracy[relation=typo] >= 0"), "test_a", variants, {"accuracy": MetricInfo(binary=True)}
+    )
     assert isinstance(result, MeasuredGate)
     low, high = result.cells[0].ci95 or (0.5, 0.5)
-    assert high - low > 0.8  # as two cases have it, not sixteen
+    assert high - low > 0.8  # the width for two cases, not for sixteen
 
 
 def test_repeats_of_a_case_are_one_case() -> None:
     repeats = [outcome(name, 1.0, repeat=str(number)) for name in ("q1", "q2") for number in (1, 2, 3)]
-    many = [variant(each, 1.0, number) for each in repeats for number in (1, 2)]
-    (row,) = relation_results([*repeats, *many], PRIMARY, {})
+    variants = [variant(each, 1.0, number) for each in repeats for number in (1, 2)]
+    (row,) = relation_results([*repeats, *variants], PRIMARY, {})
     assert (row.n, row.n_cases) == (12, 2)
 
 
-def test_relations_are_counted_with_their_least_stable_variants() -> None:
+def test_relations_report_counts_and_their_unstable_variants() -> None:
     q1, q2 = outcome("q1", 1.0), outcome("q2", 0.5)
     everything = [
         q1,
@@ -156,7 +160,7 @@ def snapshot(*outcomes: Outcome) -> Snapshot:
     return Snapshot("", "", "", {}, metrics, testbeds, measured_of(outcomes))
 
 
-def test_a_comparison_takes_originals_unless_its_cells_are_relations() -> None:
+def test_a_comparison_uses_originals_unless_its_cells_are_relations() -> None:
     q1, q2 = outcome("q1", 1.0), outcome("q2", 1.0)
     before = snapshot(q1, q2, variant(q1, 1.0), variant(q2, 1.0))
     after = snapshot(q1, q2, variant(q1, 0.0), variant(q2, 0.0))

@@ -1,4 +1,4 @@
-"""Gates over the scores of a judge that is biased for a system."""
+"""Gates over the scores of a judge that favours a system."""
 
 from __future__ import annotations
 
@@ -21,30 +21,32 @@ def outcomes(*systems: str) -> list[Outcome]:
     ]
 
 
-def decided(gate: str, *systems: str) -> GateResult:
-    mine = outcomes(*systems)
-    (result,) = decide([fail_biased(measure(parse_gate(gate), "t", mine, {}), BIASED, mine)], None)
+def decide_gate(gate: str, *systems: str) -> GateResult:
+    judged_outcomes = outcomes(*systems)
+    (result,) = decide(
+        [fail_biased(measure(parse_gate(gate), "t", judged_outcomes, {}), BIASED, judged_outcomes)], None
+    )
     return result
 
 
-def test_a_gate_that_holds_fails_where_its_judge_is_biased() -> None:
-    result = decided("judged >= 0.5", "kiosk")
+def test_a_gate_within_its_bound_fails_if_its_judge_is_biased() -> None:
+    result = decide_gate("judged >= 0.5", "kiosk")
     assert (result.status, result.value) == ("failed", 1.0)
     assert gate_headline(result) == f"{WHY}: its mean is 0.40 above people's on 30 labels"
     assert gate_failure(result).startswith(WHY)
 
 
 def test_a_gate_that_misses_its_bound_names_the_bias_first() -> None:
-    assert gate_headline(decided("judged <= 0.5", "kiosk")).startswith(WHY)
+    assert gate_headline(decide_gate("judged <= 0.5", "kiosk")).startswith(WHY)
 
 
 def test_only_the_cells_of_biased_systems_fail() -> None:
-    result = decided("judged[system=*] >= 0.5", "desk", "kiosk")
+    result = decide_gate("judged[system=*] >= 0.5", "desk", "kiosk")
     assert [cell.status for cell in result.cells] == ["passed", "failed"]
     assert result.reason == f"{WHY} at system=kiosk: its mean is 0.40 above people's on 30 labels"
-    assert decided("judged >= 0.5", "desk").status == "passed"
+    assert decide_gate("judged >= 0.5", "desk").status == "passed"
 
 
-def test_a_gate_that_is_not_decided_stays_so() -> None:
-    assert decided("judged[topic=none] >= 0.5", "kiosk").status == "skipped"
-    assert decided("judged[min_n=9] >= 0.5", "kiosk").status == "skipped"
+def test_a_skipped_gate_stays_skipped() -> None:
+    assert decide_gate("judged[topic=none] >= 0.5", "kiosk").status == "skipped"
+    assert decide_gate("judged[min_n=9] >= 0.5", "kiosk").status == "skipped"

@@ -1,4 +1,4 @@
-"""Systems compared on the same cases, by hand."""
+"""Comparison of systems on the same cases, with results calculated by hand."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ BINARY = MetricInfo(binary=True)
 
 def outcome(system: str, case: str, value: float | None, facets: Mapping[str, str] | None = None) -> Outcome:
     score = Score(value) if value is not None else Score(reason="not_applicable")
-    own = {"system": system, **(facets or {})}
-    return Outcome(f"t[{case}-{system}]", case, "t", own, system, "scored", Answer("x"), {"accuracy": score})
+    labels = {"system": system, **(facets or {})}
+    return Outcome(f"t[{case}-{system}]", case, "t", labels, system, "scored", Answer("x"), {"accuracy": score})
 
 
 def board(rows: Mapping[str, str], facets: Mapping[str, Mapping[str, str]] | None = None) -> Board:
-    """Return a board of systems, each with one character a case: 1 right, 0 wrong, - unscored, space not run."""
+    """Return a board with one character for each case of a system: 1 right, 0 wrong, - unscored, space not run."""
     outcomes = [
         outcome(system, f"q{at:03}", None if value == "-" else float(value), (facets or {}).get(system))
         for system, row in rows.items()
@@ -39,14 +39,14 @@ def board(rows: Mapping[str, str], facets: Mapping[str, Mapping[str, str]] | Non
     return board_of(outcomes, "accuracy", BINARY)
 
 
-def test_the_best_is_separable_where_a_paired_test_says_so() -> None:
-    found = matching_of(
+def test_the_best_is_separable_from_systems_that_differ_in_a_paired_test() -> None:
+    matching = matching_of(
         board({"good": "1" * 40, "bad": "0" * 20 + "1" * 20, "near": "1" * 38 + "00"}),
         alpha=0.05,
         facets=("workflow", "model"),
         axes=(),
     )
-    (best,) = found.best
+    (best,) = matching.best
     assert (best.scope, best.system, best.mean) == ("all", "good", 1.0)
     assert [each.other for each in best.separable] == ["bad"]
     assert [each.other for each in best.not_separable] == ["near"]
@@ -55,16 +55,16 @@ def test_the_best_is_separable_where_a_paired_test_says_so() -> None:
     assert (bad.p_adjusted, near.p_value, near.p_adjusted) == (2**-18, 0.5, 0.5)  # Holm over the two
     assert near.least is not None
     assert 0.05 < near.least < 0.5
-    assert found.ranks["all"] == {"good": 1, "bad": 3, "near": 2}
+    assert matching.ranks["all"] == {"good": 1, "bad": 3, "near": 2}
 
 
-def test_pairs_are_tested_on_the_common_cases_only() -> None:
-    found = matching_of(board({"a": "11 1-", "b": " 0011"}), alpha=0.05, facets=("system", "model"), axes=())
-    (pair,) = found.pairs
+def test_pairs_are_tested_only_on_their_common_cases() -> None:
+    matching = matching_of(board({"a": "11 1-", "b": " 0011"}), alpha=0.05, facets=("system", "model"), axes=())
+    (pair,) = matching.pairs
     assert (pair.n, pair.won, pair.lost) == (2, 1, 0)
 
 
-def test_a_cell_without_a_system_is_a_hole_and_withholds_averages() -> None:
+def test_a_cell_without_a_system_is_empty_and_its_averages_are_missing() -> None:
     labels = {
         "a": {"workflow": "react", "model": "m1"},
         "b": {"workflow": "react", "model": "m2"},
@@ -78,7 +78,7 @@ def test_a_cell_without_a_system_is_a_hole_and_withholds_averages() -> None:
     assert (grid.common_cols, grid.common_averages) == ([0], [1.0, 0.0])
 
 
-def test_systems_are_never_averaged() -> None:
+def test_two_systems_in_one_cell_are_rejected_instead_of_averaged() -> None:
     same = {name: {"workflow": "rag", "model": "m"} for name in "ab"}
     grid = grid_of(board({"a": "11", "b": "00"}, same), "workflow", "model")
     assert (grid.row_facet, grid.rows, grid.means) == ("system", ("a", "b"), [[1.0], [0.0]])
@@ -86,27 +86,27 @@ def test_systems_are_never_averaged() -> None:
         grid_of(board({"a": "11", "b": "00"}), "topic", "task")
 
 
-def test_a_system_of_an_older_run_is_its_own_workflow() -> None:
+def test_a_system_of_an_older_run_counts_as_a_workflow() -> None:
     assert board({"a": "1", "b": "1"}).candidates == (Candidate("a", "a", "-"), Candidate("b", "b", "-"))
 
 
-def test_axes_are_divided_by_a_system_and_a_zero_base_gives_no_value() -> None:
+def test_axes_are_relative_to_the_base_system_and_empty_if_its_mean_is_zero() -> None:
     outcomes = [
         outcome(system, f"q{at}", value, {"domain": domain, "level": "l"})
         for system, values in {"a": (1, 0), "b": (1, 1)}.items()
         for at, (domain, value) in enumerate(zip(("wiki", "law"), values, strict=True))
     ]
-    found = matching_of(
+    matching = matching_of(
         board_of(outcomes, "accuracy", BINARY),
         alpha=0.05,
         facets=("system", "model"),
         axes=("domain", "level"),
         base="a",
     )
-    assert [axis.name for axis in found.axes] == ["law l", "wiki l"]
-    assert [[found.on_axis(axis, name) for name in "ab"] for axis in found.axes] == [[None, None], [1.0, 1.0]]
-    assert found.ranks["domain=law"] == {"a": 2, "b": 1}
-    assert set(found.ranks) == {"all", "domain=law", "domain=wiki", "domain=law, level=l", "domain=wiki, level=l"}
+    assert [axis.name for axis in matching.axes] == ["law l", "wiki l"]
+    assert [[matching.on_axis(axis, name) for name in "ab"] for axis in matching.axes] == [[None, None], [1.0, 1.0]]
+    assert matching.ranks["domain=law"] == {"a": 2, "b": 1}
+    assert set(matching.ranks) == {"all", "domain=law", "domain=wiki", "domain=law, level=l", "domain=wiki, level=l"}
 
 
 def test_a_system_that_did_not_run_on_a_task_has_no_rank_there() -> None:
@@ -115,32 +115,32 @@ def test_a_system_that_did_not_run_on_a_task_has_no_rank_there() -> None:
         outcome("a", "q1", 1, {"domain": "law", "level": "l"}),
         outcome("b", "q0", 1, {"domain": "wiki", "level": "l"}),
     ]
-    found = matching_of(
+    matching = matching_of(
         board_of(outcomes, "accuracy", BINARY), alpha=0.05, facets=("system", "model"), axes=("domain", "level")
     )
-    assert found.ranks["all"] == {"a": 1, "b": None}
-    assert found.ranks["domain=wiki"] == {"a": 1.5, "b": 1.5}
+    assert matching.ranks["all"] == {"a": 1, "b": None}
+    assert matching.ranks["domain=wiki"] == {"a": 1.5, "b": 1.5}
 
 
-def test_the_largest_complete_part_and_its_effects() -> None:
+def test_effects_are_estimated_on_the_largest_complete_subgrid() -> None:
     assert complete_subgrid([[True, True, False], [True, True, True], [False, True, True]]) == ([0, 1], [0, 1])
     assert complete_subgrid([[True, True, True], [True, False, True], [True, False, True]]) == ([0, 1, 2], [0, 2])
     assert complete_subgrid([[True, False], [False, True]]) == ([], [])
     assert complete_subgrid([]) == ([], [])
-    found = effects([[0.9, 0.3], [0.5, 0.5]])
-    assert found.mean == pytest.approx(0.55)
-    assert found.rows == pytest.approx((0.05, -0.05))
-    assert found.cols == pytest.approx((0.15, -0.15))
-    assert found.cells[0] == pytest.approx((0.15, -0.15))
+    fit = effects([[0.9, 0.3], [0.5, 0.5]])
+    assert fit.mean == pytest.approx(0.55)
+    assert fit.rows == pytest.approx((0.05, -0.05))
+    assert fit.cols == pytest.approx((0.15, -0.15))
+    assert fit.cells[0] == pytest.approx((0.15, -0.15))
 
 
 @given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=2, max_size=4))
 def test_effects_add_up_to_the_cells_and_cancel_in_rows_and_columns(cells: list[list[float]]) -> None:
-    found = effects(cells)
-    for row, effect, shown in zip(cells, found.rows, found.cells, strict=True):
-        assert sum(shown) == pytest.approx(0, abs=1e-9)
-        for value, col, cell in zip(row, found.cols, shown, strict=True):
-            assert found.mean + effect + col + cell == pytest.approx(value, abs=1e-9)
+    fit = effects(cells)
+    for row, effect, interactions in zip(cells, fit.rows, fit.cells, strict=True):
+        assert sum(interactions) == pytest.approx(0, abs=1e-9)
+        for value, col, cell in zip(row, fit.cols, interactions, strict=True):
+            assert fit.mean + effect + col + cell == pytest.approx(value, abs=1e-9)
 
 
 def test_the_fit_has_an_interval_over_the_common_cases() -> None:
@@ -154,25 +154,25 @@ def test_the_fit_has_an_interval_over_the_common_cases() -> None:
     assert 0 < low < fit.effects.cells[0][0] < high
 
 
-def test_best_of_n_counts_what_one_system_gets_right_at_least() -> None:
-    mine = board({"a": "1100", "b": "1010", "c": "0000", "d": "111-"})
-    whole = best_of(mine)
-    assert whole is not None
-    assert (whole.n, whole.mean, whole.best, whole.single) == (3, 1.0, "d", 1.0)
-    mine = board({"a": "1100", "b": "1010", "c": "0000"})
-    whole, pairs = best_of(mine), best_pairs(mine)
-    assert whole is not None
-    assert (whole.mean, whole.best, whole.single, whole.gain) == (0.75, "a", 0.5, 0.25)
+def test_best_of_n_counts_cases_that_at_least_one_system_gets_right() -> None:
+    systems_board = board({"a": "1100", "b": "1010", "c": "0000", "d": "111-"})
+    best = best_of(systems_board)
+    assert best is not None
+    assert (best.n, best.mean, best.best, best.single) == (3, 1.0, "d", 1.0)
+    systems_board = board({"a": "1100", "b": "1010", "c": "0000"})
+    best, pairs = best_of(systems_board), best_pairs(systems_board)
+    assert best is not None
+    assert (best.mean, best.best, best.single, best.gain) == (0.75, "a", 0.5, 0.25)
     assert [pair.systems for pair in pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert best_of(board({"a": "1 ", "b": " 1"})) is None
 
 
-def answered(system: str, case: str, value: float, *, steps: tuple[Step, ...] = (), **usage: float) -> Outcome:
+def answered_outcome(system: str, case: str, value: float, *, steps: tuple[Step, ...] = (), **usage: float) -> Outcome:
     answer = Answer("x", trace=steps, usage=Usage(**usage))  # type: ignore[arg-type]
     return Outcome(f"t[{case}]", case, "t", {}, system, "scored", answer, {"accuracy": Score(value)})
 
 
-def test_costs_are_of_an_answer_and_of_a_right_one() -> None:
+def test_costs_are_reported_per_answer_and_per_right_answer() -> None:
     steps = (
         Step("tool", {"name": "search", "seconds": 1.0}),
         Step("retrieve", {"seconds": 0.75, "parent": 0}),
@@ -180,10 +180,12 @@ def test_costs_are_of_an_answer_and_of_a_right_one() -> None:
         Step("end", {"reason": "step_limit"}),
     )
     outcomes = [
-        answered("a", "q1", 1.0, steps=steps, latency_s=4.0, cost_usd=0.3, prompt_tokens=10, completion_tokens=2),
-        answered("a", "q2", 0.0, latency_s=2.0, cost_usd=0.1, prompt_tokens=30, completion_tokens=4),
+        answered_outcome(
+            "a", "q1", 1.0, steps=steps, latency_s=4.0, cost_usd=0.3, prompt_tokens=10, completion_tokens=2
+        ),
+        answered_outcome("a", "q2", 0.0, latency_s=2.0, cost_usd=0.1, prompt_tokens=30, completion_tokens=4),
         Outcome("t[q3]", "q3", "t", {}, "a", "error", error="gone", error_type="tool_unavailable"),
-        answered("b", "q1", 0.0, latency_s=9.0),
+        answered_outcome("b", "q1", 0.0, latency_s=9.0),
     ]
     a, b = system_costs(board_of(outcomes, "accuracy", BINARY))
     assert (a.n, a.mean, a.p50_s, a.mean_s, a.errors, a.outages, a.limits) == (2, 0.5, 3.0, 3.0, 1, 1, 1)
@@ -199,8 +201,8 @@ def test_calls_that_the_trace_lacks_are_unknown() -> None:
     tool, timed = Step("tool", {"name": "s"}), Step("retrieve", {"seconds": 0.1})
     table = board_of(
         [
-            answered("agent", "c1", 1.0, steps=(tool, Step("thought", {"text": "x"}), tool)),
-            answered("rag", "c1", 1.0, steps=(timed,)),
+            answered_outcome("agent", "c1", 1.0, steps=(tool, Step("thought", {"text": "x"}), tool)),
+            answered_outcome("rag", "c1", 1.0, steps=(timed,)),
         ],
         "accuracy",
         BINARY,
@@ -214,6 +216,6 @@ def test_a_replayed_answer_has_no_time() -> None:
 
     from pytest_rageval.model.calls import Calls
 
-    replayed = replace(answered("a", "q1", 1.0, cost_usd=0.1), calls=Calls(1, 1, 0, 1, 1, 0.1, 0.0))
+    replayed = replace(answered_outcome("a", "q1", 1.0, cost_usd=0.1), calls=Calls(1, 1, 0, 1, 1, 0.1, 0.0))
     (row,) = system_costs(board_of([replayed], "accuracy", BINARY))
     assert (row.p50_s, row.mean_s, row.n_replayed, row.cost_usd) == (None, None, 1, 0.1)

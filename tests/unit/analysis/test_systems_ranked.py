@@ -1,4 +1,4 @@
-"""Ranks, ordinals, the Pareto front: pure functions with hand-worked examples and laws."""
+"""Ranks, ordinals and the Pareto front: examples calculated by hand and general properties."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_rageval.analysis.systems.ranks import TIES, ordinal, ranks
 VALUES = {"a": 0.9, "b": 0.7, "c": 0.7, "d": None, "e": 0.1}
 
 
-def test_ties_share_their_mean_rank_or_their_first_or_leave_no_gap() -> None:
+def test_ties_get_the_mean_the_smallest_or_the_dense_rank() -> None:
     assert ranks(VALUES) == {"a": 1, "b": 2.5, "c": 2.5, "d": None, "e": 4}
     assert ranks(VALUES, ties="min") == {"a": 1, "b": 2, "c": 2, "d": None, "e": 4}
     assert ranks(VALUES, ties="dense") == {"a": 1, "b": 2, "c": 2, "d": None, "e": 3}
@@ -20,23 +20,23 @@ def test_ties_share_their_mean_rank_or_their_first_or_leave_no_gap() -> None:
 
 
 def test_ranks_are_shown_as_ordinals() -> None:
-    shown = [ordinal(rank) for rank in (1, 2, 3, 4, 11, 12, 13, 21, 22, 101, 111, 1.5, None)]
-    assert shown == [
+    ordinals = [ordinal(rank) for rank in (1, 2, 3, 4, 11, 12, 13, 21, 22, 101, 111, 1.5, None)]
+    assert ordinals == [
         "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "101st", "111th", "1.5", "–",
     ]  # fmt: skip
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.sampled_from(TIES))
-def test_a_better_value_has_a_smaller_rank_and_mean_ranks_keep_their_sum(numbers: list[int], ties: str) -> None:
+def test_a_better_value_has_a_smaller_rank_and_mean_ranks_have_a_fixed_sum(numbers: list[int], ties: str) -> None:
     values: dict[str, float | None] = {str(at): value / 5 for at, value in enumerate(numbers)}
-    found = ranks(values, ties=ties)  # type: ignore[arg-type]
-    for one, rank in found.items():
-        for other, its in found.items():
+    result = ranks(values, ties=ties)  # type: ignore[arg-type]
+    for one, rank in result.items():
+        for other, other_rank in result.items():
             assert rank is not None
-            assert its is not None
-            assert (values[one] > values[other]) == (rank < its)  # type: ignore[operator]
+            assert other_rank is not None
+            assert (values[one] > values[other]) == (rank < other_rank)  # type: ignore[operator]
     if ties == "average":
-        assert sum(rank or 0 for rank in found.values()) == pytest.approx(len(numbers) * (len(numbers) + 1) / 2)
+        assert sum(rank or 0 for rank in result.values()) == pytest.approx(len(numbers) * (len(numbers) + 1) / 2)
 
 
 POINTS = {
@@ -49,7 +49,7 @@ POINTS = {
 }
 
 
-def test_the_front_names_by_whom_a_system_is_dominated() -> None:
+def test_fronts_names_the_systems_that_dominate_each_system() -> None:
     assert fronts(POINTS) == {
         "good": (), "quick": (), "worse": ("quick", "same"), "free": ("quick", "same"), "same": (), "lost": (),
     }  # fmt: skip
@@ -64,8 +64,8 @@ def test_the_front_names_by_whom_a_system_is_dominated() -> None:
     )
 )
 def test_some_system_is_on_the_front_and_none_dominates_itself(points: dict[str, Point]) -> None:
-    found = fronts(points)
-    assert any(not by for by in found.values())
-    assert all(name not in by for name, by in found.items())
-    for name, by in found.items():
-        assert all(name not in found[other] for other in by)
+    dominators = fronts(points)
+    assert any(not by for by in dominators.values())
+    assert all(name not in by for name, by in dominators.items())
+    for name, by in dominators.items():
+        assert all(name not in dominators[other] for other in by)

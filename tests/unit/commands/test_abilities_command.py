@@ -1,4 +1,4 @@
-"""``rageval generate abilities``: files, counts, and what it refuses."""
+"""``rageval generate abilities``: files, counts and errors."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def test_keys_of_an_earlier_generation_are_kept(town: Path, capsys: pytest.Captu
     row |= {"evidence": [{"page": "a", "quote": "70 seats"}], "history": [{"question": "Who?", "answer": "Ann"}]}
     (town / "cases.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     assert output_of(capsys, "jsonl:cases.jsonl", "--negatives", "0", "--out", "new.jsonl")[0] == 0
-    (pool,), (lie,) = records(town, "new.jsonl"), records(town, "new.counterfactual.jsonl")
+    (pool,), (counterfactual,) = records(town, "new.jsonl"), records(town, "new.counterfactual.jsonl")
     assert {key: pool[key] for key in ("qrels", "history", "level", "passages")} == {
         key: row[key] for key in ("qrels", "history", "level", "passages")
     }
     assert pool["evidence"] == [row["evidence"]]
-    assert pool["generated"]["draft"] == lie["generated"]["draft"] == "q1"
-    assert lie["generated"]["abilities"]["of"] == "q1"
+    assert pool["generated"]["draft"] == counterfactual["generated"]["draft"] == "q1"
+    assert counterfactual["generated"]["abilities"]["of"] == "q1"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_keys_of_an_earlier_generation_are_kept(town: Path, capsys: pytest.Captu
         ((*DATASET, "--out", "no/folder/new.jsonl"), "new.jsonl cannot be written"),
     ],
 )
-def test_what_it_refuses(
+def test_invalid_input_is_one_sentence_and_nothing_is_written(
     town: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
 ) -> None:
     (town / "one.txt").write_text("Ann Lee\n", encoding="utf-8")

@@ -72,7 +72,7 @@ def test_unused_labels_are_counted_and_listed(project: Path, capsys: pytest.Capt
     assert "accuracy: 1 labelled answer unscored (1 parse_error)\n" in text
 
 
-def test_labels_on_a_scale_of_several_raters(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_of_several_raters_may_be_on_a_scale(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, [outcome_of(f"q{at}", complete=at / 3) for at in range(4)])
     labels = [{"id": f"q{at}", "label": min(at, 2), "rater": rater} for at in range(4) for rater in ("a", "b")]
     text = output_of(capsys, write_labels(project, *labels), "results.json", "--scale", "0-2", "--by", "system")
@@ -101,7 +101,7 @@ def test_labels_of_a_judge_need_no_value_option(project: Path, capsys: pytest.Ca
     assert error_of(capsys, labels, "results.json", "--metric", names[0], "--value", "a=1").endswith("were declared")
 
 
-def test_without_variance_kappa_has_no_value(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kappa_has_no_value_without_variance(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, [outcome_of(f"q{at}", accuracy=1.0) for at in range(3)])
     labels = write_labels(project, *({"id": f"q{at}", "label": "Right"} for at in range(3)))
     text = output_of(capsys, labels, "results.json", "--value", "right=1", "--value", "wrong=0")
@@ -153,9 +153,7 @@ def test_an_error_is_one_sentence(
     assert error_of(capsys, *arguments).startswith(message)
 
 
-def test_labels_of_other_cases_and_blank_sheets_are_one_sentence(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labels_that_match_no_scored_answer_are_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     labels = write_labels(project, {"id": "x", "label": 1}, {"id": "y", "label": 0})
     assert error_of(capsys, labels, "results.json") == (
@@ -173,11 +171,11 @@ def test_labels_of_other_cases_and_blank_sheets_are_one_sentence(
     assert message.startswith("no labelled answer has a score (no label is of this metric); name another metric")
 
 
-def test_a_metric_is_corrected_by_its_own_labels_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_labels_of_a_metric_correct_its_mean(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, [outcome_of(f"q{at}", accuracy=float(at % 2), token_f1=at / 40) for at in range(30)])
-    of_one = [{"id": f"q{at}", "label": at % 2, "metric": "accuracy"} for at in range(12)]
-    of_other = [{"id": f"q{at}", "label": at % 2, "metric": "token_f1"} for at in range(12, 28)]
-    plain = json.loads(output_of(capsys, write_labels(project, *of_one, *of_other), "results.json", "--json"))
+    accuracy_labels = [{"id": f"q{at}", "label": at % 2, "metric": "accuracy"} for at in range(12)]
+    f1_labels = [{"id": f"q{at}", "label": at % 2, "metric": "token_f1"} for at in range(12, 28)]
+    plain = json.loads(output_of(capsys, write_labels(project, *accuracy_labels, *f1_labels), "results.json", "--json"))
     assert {each["metric"]: (each["n_labelled"], each["n_judged"]) for each in plain["means"]} == {
         "accuracy": (12, 30),
         "token_f1": (16, 30),

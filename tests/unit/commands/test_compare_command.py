@@ -46,8 +46,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def two(project: Path) -> Path:
-    """Write a run that is right, and one in which all of Funds broke but one case that was fixed."""
+def two_runs(project: Path) -> Path:
+    """Write two runs: nearly all right, then all Funds cases broken except one that is fixed."""
     old = [case(n, float(n != 1)) for n in range(N)]
     new = [case(n, float(n % 2 == 0 or n == 1), evidence=0.0 if n == 3 else 1.0) for n in range(N)]
     write_baseline(project / "old.json", run_of(old))
@@ -66,7 +66,7 @@ def plain(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads("\n".join(output_lines(capsys, *arguments, "--json")))
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["compare", *arguments]) == 2
     out, err = capsys.readouterr()
     assert not out
@@ -74,7 +74,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return without_code(line)
 
 
-def test_two_runs_are_shown_side_by_side(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_runs_are_shown_side_by_side(two_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = output_lines(capsys, "old.json", "new.json")
     assert lines[:3] == [
         "old: old.json (run r1), of 2026-01-02 03:04, 24 cases of mine",
@@ -87,7 +87,7 @@ def test_two_runs_are_shown_side_by_side(two: Path, capsys: pytest.CaptureFixtur
     assert "of 2 cells 1 without a change" in lines
     head = next(
         at for at, row in enumerate(rows) if row[:1] == ["topic"] and "p" in row
-    )  # of the cells, and not of all cases
+    )  # the table of the cells, not of all cases
     assert "0.0063" in rows[head + 2]
     assert "test_a accuracy: fixed q01" in lines
     text = " ".join(" ".join(lines).split())
@@ -103,14 +103,14 @@ def test_two_runs_are_shown_side_by_side(two: Path, capsys: pytest.CaptureFixtur
 
 
 def test_a_table_fits_the_terminal(
-    two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    two_runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "50")
     tables = [line for line in output_lines(capsys, "old.json", "new.json") if "--" in line]
     assert max(map(len, tables)) <= 50
 
 
-def test_the_json_has_each_metric_and_cell(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_json_has_each_metric_and_cell(two_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     comparison = plain(capsys, "old.json", "new.json")
     assert (comparison["old"]["run"], comparison["new"]["run"], comparison["alpha"]) == ("r1", "r2", 0.05)
     assert comparison["new"]["systems"] == ["mine"]
@@ -130,17 +130,19 @@ def test_the_json_has_each_metric_and_cell(two: Path, capsys: pytest.CaptureFixt
     assert [each["metric"] for each in f1] == ["f1"] * 3
 
 
-def test_the_head_counts_no_variants(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_heading_does_not_count_variants(two_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changed = [case(n, 1.0, facets={"relation": "typo", "variant": "1"}) for n in range(N)]
-    write_baseline(two / "more.json", run_of([*(case(n, 1.0) for n in range(N)), *changed]))
+    write_baseline(two_runs / "more.json", run_of([*(case(n, 1.0) for n in range(N)), *changed]))
     assert f", {N} cases of mine" in output_lines(capsys, "more.json", "new.json")[0]
     assert json.loads("".join(output_lines(capsys, "more.json", "new.json", "--json")))["old"]["n_cases"] == N
 
 
-def test_swapped_runs_flip_signs_and_broken_cases_become_fixed(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    there = plain(capsys, "old.json", "new.json")["comparisons"]
-    back = plain(capsys, "new.json", "old.json")["comparisons"]
-    for one, other in zip(there, back, strict=True):
+def test_swapped_runs_flip_signs_and_broken_cases_become_fixed(
+    two_runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forward = plain(capsys, "old.json", "new.json")["comparisons"]
+    backward = plain(capsys, "new.json", "old.json")["comparisons"]
+    for one, other in zip(forward, backward, strict=True):
         assert one["slice"] == other["slice"]
         assert other["delta"] == pytest.approx(-one["delta"])
         assert other["ci95"] == pytest.approx([-one["ci95"][1], -one["ci95"][0]])
@@ -175,9 +177,9 @@ def test_cases_without_a_pair_are_listed(project: Path, capsys: pytest.CaptureFi
 
 
 def test_several_systems_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    both = [case(n, 1.0, system) for n in range(4) for system in ("bm25", "dense")]
-    write_baseline(project / "b.json", run_of(both))
-    write_baseline(project / "worse.json", run_of([replace(each, scores={"accuracy": 0.0}) for each in both]))
+    cases = [case(n, 1.0, system) for n in range(4) for system in ("bm25", "dense")]
+    write_baseline(project / "b.json", run_of(cases))
+    write_baseline(project / "worse.json", run_of([replace(each, scores={"accuracy": 0.0}) for each in cases]))
     lines = output_lines(capsys, "b.json", "worse.json")
     assert [line.split()[2] for line in lines if line.startswith("test_a accuracy (") and "1.00" in line] == [
         "(bm25)", "(dense)",
@@ -207,30 +209,32 @@ def test_runs_without_a_common_case_name_the_first_three_of_each(
     assert "q203" not in text
 
 
-def test_the_cells_are_those_of_the_named_facets(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_and_cols_choose_the_facets_of_the_cells(two_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     comparison = plain(capsys, "old.json", "new.json", "--rows", "task", "--cols", "topic")
     assert [each["slice"] for each in comparison["comparisons"]][1] == {"task": "qa", "topic": "Funds"}
 
 
-def test_a_stricter_level_makes_fewer_differences_significant(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stricter_level_makes_fewer_differences_significant(
+    two_runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert any("fell by 0.417" in line for line in output_lines(capsys, "old.json", "new.json"))
     assert not any("fell by 0.417" in line for line in output_lines(capsys, "old.json", "new.json", "--alpha", "0.001"))
 
 
-def test_a_plan_reports_how_many_cases_a_drop_needs(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_reports_how_many_cases_a_drop_needs(two_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = output_lines(capsys, "old.json", "new.json", "--plan", "0.05")
     at = lines.index("cases that a drop of 0.05 needs to be found with 80 % power, if as many change by chance as here")
     name, metric, n, changing, least, needed = lines[at + 4].split()
     assert (name, metric, n, changing) == ("test_a", "accuracy", "24", "21.4%")
-    (planned,) = plain(capsys, "old.json", "new.json", "--plan", "0.05")["plan"]
-    assert (planned["cases_needed"], planned["n_pairs"], planned["drop"]) == (int(needed.replace(",", "")), 24, 0.05)
-    assert planned["least_drop"] == pytest.approx(float(least), abs=1e-4)
+    (plan,) = plain(capsys, "old.json", "new.json", "--plan", "0.05")["plan"]
+    assert (plan["cases_needed"], plan["n_pairs"], plan["drop"]) == (int(needed.replace(",", "")), 24, 0.05)
+    assert plan["least_drop"] == pytest.approx(float(least), abs=1e-4)
     assert not any("upper bound" in line for line in lines)
     same = " ".join(line.strip() for line in output_lines(capsys, "old.json", "old.json", "--plan", "0.05"))
     assert "with 80 % power, if at most this share changes by chance" in same
     assert "changing: an upper bound of the share of cases that change by chance, because none changed here" in same
-    alike = plain(capsys, "old.json", "old.json", "--plan", "0.05")["plan"]
-    assert alike[0]["cases_needed"] < planned["cases_needed"]
+    unchanged_plan = plain(capsys, "old.json", "old.json", "--plan", "0.05")["plan"]
+    assert unchanged_plan[0]["cases_needed"] < plan["cases_needed"]
 
 
 def test_the_number_of_cells_is_limited_on_a_terminal(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,30 +256,30 @@ def test_the_number_of_cells_is_limited_on_a_terminal(project: Path, capsys: pyt
     ],
 )
 def test_an_invalid_option_is_refused(
-    two: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+    two_runs: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:
-    assert refused(capsys, "old.json", "new.json", *arguments) == problem
+    assert error_of(capsys, "old.json", "new.json", *arguments) == problem
 
 
-def test_an_unreadable_run_is_one_sentence(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = (two / "old.json").read_text(encoding="utf-8")
-    (two / "cut.json").write_text(text[:-40], encoding="utf-8")
-    (two / "cut-results.json").write_text('{"schema": 1, "outcomes": [', encoding="utf-8")
-    (two / "other.json").write_text("[]", encoding="utf-8")
-    assert refused(capsys, "cut.json", "new.json").startswith("rageval: cut.json:")
-    assert "is not a results.json that this version can read" in refused(capsys, "old.json", "cut-results.json")
-    assert "the baseline's schema is None" in refused(capsys, "old.json", "other.json")
-    assert refused(capsys, "old.json", "nowhere").startswith("rageval: the run nowhere is not under ")
+def test_an_unreadable_run_is_one_sentence(two_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (two_runs / "old.json").read_text(encoding="utf-8")
+    (two_runs / "cut.json").write_text(text[:-40], encoding="utf-8")
+    (two_runs / "cut-results.json").write_text('{"schema": 1, "outcomes": [', encoding="utf-8")
+    (two_runs / "other.json").write_text("[]", encoding="utf-8")
+    assert error_of(capsys, "cut.json", "new.json").startswith("rageval: cut.json:")
+    assert "is not a results.json that this version can read" in error_of(capsys, "old.json", "cut-results.json")
+    assert "the baseline's schema is None" in error_of(capsys, "old.json", "other.json")
+    assert error_of(capsys, "old.json", "nowhere").startswith("rageval: the run nowhere is not under ")
 
 
-def test_what_fell_most_is_first_and_what_did_not_change_is_one_line(
+def test_the_largest_drop_is_first_and_unchanged_metrics_are_one_line(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = ("accuracy", "f1", "hallucination", "rouge_l", "same", "other")
     metrics = {name: MetricInfo(higher_is_better=name != "hallucination") for name in names}
     testbeds = {TESTBED: MeasuredTestbed("test_a", names)}
-    now = dict(zip(names, (0.4, 0.9, 0.8, 0.5, 0.5, 0.5), strict=True))
-    for name, values in (("old.json", dict.fromkeys(names, 0.5)), ("new.json", now)):
+    new_means = dict(zip(names, (0.4, 0.9, 0.8, 0.5, 0.5, 0.5), strict=True))
+    for name, values in (("old.json", dict.fromkeys(names, 0.5)), ("new.json", new_means)):
         cases = [case(n, 0.5, scores=values) for n in range(N)]
         write_baseline(project / name, run_of(cases, metrics=metrics, testbeds=testbeds))
     lines = output_lines(capsys, "old.json", "new.json")

@@ -1,4 +1,4 @@
-"""``rageval completion``: the script that a shell reads, run by bash as after the Tab key."""
+"""``rageval completion``: the script for each shell, and what bash completes with it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_rageval.cli import main
 
 pytest.importorskip("argcomplete", reason="argcomplete, of the extra completion, is not installed")
 
-LISTS = """
+COMPLETE = """
 eval "$(rageval completion bash)"
 COMP_WORDS=({words}); COMP_CWORD={number}; COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}; COMP_TYPE=9
 _python_argcomplete rageval
@@ -23,7 +23,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a project with two runs, and `rageval` on the path; it is the current folder."""
+    """Return the current folder: a project with two runs and `rageval` on the path."""
     (tmp_path / "pyproject.toml").write_text("")
     for name in ("20260101T000000", "20260102T000000"):
         (tmp_path / ".rageval" / "runs" / name).mkdir(parents=True)
@@ -37,26 +37,28 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def completed(line: str) -> list[str]:
-    """Return what bash offers at the end of a line."""
+def completions(line: str) -> list[str]:
+    """Return the completions that bash offers at the end of a line."""
     words = line.split(" ")
-    script = LISTS.format(words=" ".join(f"'{word}'" for word in words), number=len(words) - 1, line=line)
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
-    assert done.stderr == ""
-    return [word.strip() for word in done.stdout.splitlines()]
+    script = COMPLETE.format(words=" ".join(f"'{word}'" for word in words), number=len(words) - 1, line=line)
+    process = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
+    )
+    assert process.stderr == ""
+    return [word.strip() for word in process.stdout.splitlines()]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_bash_completes_commands_options_runs_and_formats(project: Path) -> None:
-    assert completed("rageval comp") == ["compare", "completion"]
-    assert completed("rageval index pr") == ["prune"]
-    assert completed("rageval history --me") == ["--metric"]
-    assert completed("rageval show 202601") == ["20260102T000000", "20260101T000000"]
-    assert completed("rageval compare la") == ["latest"]
-    assert completed("rageval compare latest 20260102") == ["20260102T000000"]
-    assert completed("rageval export latest --as m") == ["markdown", "mlflow"]
-    assert completed("rageval cassettes --run 20260101") == ["20260101T000000"]
-    assert completed("rageval show nowhere") == [""]  # bash then completes paths
+    assert completions("rageval comp") == ["compare", "completion"]
+    assert completions("rageval index pr") == ["prune"]
+    assert completions("rageval history --me") == ["--metric"]
+    assert completions("rageval show 202601") == ["20260102T000000", "20260101T000000"]
+    assert completions("rageval compare la") == ["latest"]
+    assert completions("rageval compare latest 20260102") == ["20260102T000000"]
+    assert completions("rageval export latest --as m") == ["markdown", "mlflow"]
+    assert completions("rageval cassettes --run 20260101") == ["20260101T000000"]
+    assert completions("rageval show nowhere") == [""]  # bash completes paths instead
 
 
 @pytest.mark.parametrize(("shell", "line"), [("bash", "complete "), ("zsh", "#compdef rageval"), ("fish", "complete ")])

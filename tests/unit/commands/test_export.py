@@ -34,16 +34,16 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_a_row_is_a_case_under_a_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_row_is_a_case_of_a_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "results.json", "--as", "csv", "--out", "out/cases.csv"]) == 0
     assert capsys.readouterr().out.startswith("out/cases.csv: csv of run r1, started ")
     q2, q1, q3 = rows(project / "out" / "cases.csv")
     assert (q2["case_id"], q2["system"], q2["status"], q2["facet.topic"]) == ("q2", "mine", "scored", "A")
     assert (q2["score.accuracy"], q2["score.token_f1"], q2["reason.token_f1"]) == ("1.0", "", "not_applicable")
-    assert "reason.accuracy" not in q2  # every accuracy has its value
+    assert "reason.accuracy" not in q2  # the column is absent because each accuracy has a value or an error
     assert (q1["status"], q1["error_type"], q1["score.accuracy"]) == ("error", "system_error", "")
     assert (q3["score.token_f1"], q3["usage.cost_usd"], q3["facet.noise_rate"]) == ("-0.5", "0.25", "")
-    assert q3["answer"] == f"'{FORMULA}"  # a spreadsheet shows it, and runs nothing
+    assert q3["answer"] == f"'{FORMULA}"  # a spreadsheet shows it as text and does not run it
 
 
 def test_missing_texts_have_no_column(project: Path) -> None:
@@ -61,7 +61,7 @@ def test_pandas_reads_the_outcomes(project: Path) -> None:
     assert list(frame["score.accuracy"].notna()) == [True, False, False]
 
 
-def test_pandas_makes_the_matrix_of_the_outcomes(project: Path) -> None:
+def test_pandas_can_rebuild_the_matrix_from_the_outcomes(project: Path) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas, of the extra dev, is not installed")
     run = stored_run()
     each, dice = run.outcomes[f"{PLAIN}[q3]"], random.Random(1)
@@ -74,7 +74,9 @@ def test_pandas_makes_the_matrix_of_the_outcomes(project: Path) -> None:
     written(run, project / "results.json")
     assert main(["export", "results.json", "--as", "csv", "--out", "cases.csv"]) == 0
     frame = pandas.read_csv("cases.csv", keep_default_na=False, na_values=[""])
-    assert frame["nodeid"].str.startswith(PLAIN).all()  # the mark that Excel wants is no part of a name
+    assert (
+        frame["nodeid"].str.startswith(PLAIN).all()
+    )  # the byte order mark for Excel is not part of the first column name
     pivoted = frame.pivot_table("score.token_f1", "facet.topic", "facet.task")
     (matrix,) = json.loads((project / "results.json").read_text(encoding="utf-8"))["matrices"]
     assert matrix["rows"] == ["Funds", "NA", "债券", "\uff1dx"]
@@ -83,7 +85,7 @@ def test_pandas_makes_the_matrix_of_the_outcomes(project: Path) -> None:
         assert [line[col] for col in matrix["cols"]] == pytest.approx([cell["mean"] for cell in cells])
 
 
-def test_facets_that_are_numbers_are_numbers(project: Path) -> None:
+def test_numeric_facets_are_exported_as_numbers(project: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, of the extra parquet, is not installed")
     run = stored_run()
     each = run.outcomes[f"{PLAIN}[q3]"]
@@ -118,7 +120,7 @@ def test_different_texts_of_the_same_number_stay_different(values: tuple[str, st
     assert [row[at] for row in table.rows] == list(values)
 
 
-def test_an_answer_with_nul_is_read_whole(project: Path) -> None:
+def test_a_nul_in_an_answer_is_escaped(project: Path) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas, of the extra dev, is not installed")
     run = stored_run()
     each = run.outcomes[f"{PLAIN}[q3]"]
@@ -159,7 +161,7 @@ def test_latex_contains_the_matrices_and_escapes_commands(capsys: pytest.Capture
     assert "\\textbackslash{}input\\{x\\}\\_1" in line
 
 
-def test_latex_takes_no_label_for_a_command_and_has_the_gains(
+def test_latex_escapes_labels_that_look_like_options_and_has_the_gains(
     capsys: pytest.CaptureFixture[str], project: Path
 ) -> None:
     run = Run(STARTED)
@@ -174,16 +176,16 @@ def test_latex_takes_no_label_for_a_command_and_has_the_gains(
     assert "% accuracy - closed_book_accuracy by topic" in text
 
 
-def test_json_is_the_results_normalised(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_the_results_with_sorted_keys(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from jsonschema import Draft202012Validator
 
     before = json.loads((project / "results.json").read_text(encoding="utf-8"))
     assert main(["export", "results.json", "--as", "json", "--out", "-"]) == 0
     text = capsys.readouterr().out
-    read: dict[str, Any] = json.loads(text)
-    assert read == before
-    assert list(read) == sorted(before)
-    Draft202012Validator(schema()).validate(read)
+    exported: dict[str, Any] = json.loads(text)
+    assert exported == before
+    assert list(exported) == sorted(before)
+    Draft202012Validator(schema()).validate(exported)
 
 
 @pytest.mark.parametrize("kind", ["empty", "errors", "interrupted", "five systems"])
@@ -269,7 +271,7 @@ def test_half_of_a_surrogate_pair_is_written_as_its_escape(project: Path, name: 
 
 
 @pytest.mark.parametrize("missing", [("started",), ("path", "run", "started", "same_fingerprint")])
-def test_a_page_of_results_that_say_less_of_their_baseline_is_drawn(
+def test_a_page_is_written_from_results_with_an_incomplete_baseline(
     project: Path, fixtures_dir: Path, missing: tuple[str, ...]
 ) -> None:
     results = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))

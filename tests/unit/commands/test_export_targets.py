@@ -1,4 +1,4 @@
-"""Invalid targets of ``rageval export``: the run itself, and missing ones."""
+"""``rageval export``: invalid and missing targets, and targets that are runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["export", *arguments]) == 2
     output = capsys.readouterr()
     assert output.out == ""
@@ -33,9 +33,9 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 @pytest.mark.parametrize("name", ["csv", "html", "json", "latex", "markdown", "mlflow", "parquet", "traces"])
 def test_a_run_as_a_target_is_not_overwritten(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = (project / "results.json").read_bytes()
-    message = refused(capsys, "--as", name, "--out", "results.json")
+    message = error_of(capsys, "--as", name, "--out", "results.json")
     assert "--out would overwrite the results in 'results.json'; name another file" in message
-    message = refused(capsys, "--as", name, "--out", NEWEST)
+    message = error_of(capsys, "--as", name, "--out", NEWEST)
     assert f"--out names the run '{NEWEST}'; put the run first: rageval export {NEWEST} --as {name} --out" in message
     assert (project / "results.json").read_bytes() == before
     assert not (project / NEWEST).exists()
@@ -45,21 +45,21 @@ def test_a_run_as_a_target_is_not_overwritten(project: Path, name: str, capsys: 
 def test_the_exported_run_is_not_overwritten(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "link.json").symlink_to("results.json")
     before = (project / "results.json").read_bytes()
-    assert "would overwrite" in refused(capsys, "results.json", "--as", name, "--out", "./results.json")
-    assert "would overwrite" in refused(capsys, "results.json", "--as", name, "--out", "link.json")
+    assert "would overwrite" in error_of(capsys, "results.json", "--as", name, "--out", "./results.json")
+    assert "would overwrite" in error_of(capsys, "results.json", "--as", name, "--out", "link.json")
     assert (project / "results.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["csv", "html", "mlflow"])
 def test_a_target_without_a_name_is_refused(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert {"mlflow": "--as mlflow needs --out URI"}.get(name, "--out has no target; name a file") in refused(
+    assert {"mlflow": "--as mlflow needs --out URI"}.get(name, "--out has no target; name a file") in error_of(
         capsys, "--as", name, "--out", ""
     )
     assert sorted(path.name for path in project.iterdir()) == [".rageval", "pyproject.toml", "results.json"]
 
 
 def test_mlflow_needs_a_store(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--as mlflow needs --out URI: a server, a database or a folder" in refused(capsys, "--as", "mlflow")
+    assert "--as mlflow needs --out URI: a server, a database or a folder" in error_of(capsys, "--as", "mlflow")
 
 
 def test_an_earlier_export_is_overwritten(project: Path) -> None:

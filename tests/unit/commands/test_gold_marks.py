@@ -1,4 +1,4 @@
-"""Gold answers and gold pages are marked in what is printed."""
+"""Gold answers and gold pages are marked in printed text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_rageval.commands.chains.gold_marks import GoldMarks
 
 
 @pytest.mark.parametrize(
-    ("text", "aliases", "shown"),
+    ("text", "aliases", "lines"),
     [
         ("It opens at 9:00.", ["9:00"], ["It opens at >>9:00<<."]),
         ("in PARIS or paris", ["Paris"], ["in >>PARIS<< or >>paris<<"]),
@@ -21,18 +21,18 @@ from pytest_rageval.commands.chains.gold_marks import GoldMarks
         ("red \x1b[31m\r\u202e Rome\x00", ["Rome"], ["red \\x1b[31m\\r\\u202e >>Rome<<\\x00"]),
     ],
 )
-def test_gold_answers_are_marked_and_controls_escaped(text: str, aliases: list[str], shown: list[str]) -> None:
-    assert list(GoldMarks((tuple(aliases),)).lines(text)) == shown
+def test_gold_answers_are_marked_and_controls_escaped(text: str, aliases: list[str], lines: list[str]) -> None:
+    assert list(GoldMarks((tuple(aliases),)).lines(text)) == lines
 
 
-def test_marks_are_painted_line_by_line() -> None:
+def test_marks_are_coloured_line_by_line() -> None:
     marks = GoldMarks((("New York",),), {"d1"}, colours=True)
     assert list(marks.lines("New\nYork!")) == ["\x1b[1;32m>>New\x1b[0m", "\x1b[1;32mYork<<\x1b[0m!"]
     assert marks.page("d1") == "\x1b[1;32m>>d1<<\x1b[0m"
     assert marks.page("d2") == "d2"
 
 
-def test_each_slot_that_no_text_contains_is_missing() -> None:
+def test_a_slot_is_missing_if_no_text_contains_it() -> None:
     marks = GoldMarks((("Paris", "City of Light"), ("two",), ("$1,577 million",)))
     assert marks.answers_missing_in(["the city of light", "2 museums"]) == ["$1,577 million"]
     assert marks.answers_missing_in([]) == ["Paris / City of Light", "two", "$1,577 million"]

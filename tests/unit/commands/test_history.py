@@ -76,18 +76,20 @@ def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     return out.splitlines()
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["history", *arguments]) == 2
     out, err = capsys.readouterr()
     assert not out
     return err.strip()
 
 
-def read(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads("\n".join(lines(capsys, *arguments, "--json")))
 
 
-def test_a_table_with_sparks_for_each_testbed_and_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_testbed_and_system_has_a_table_with_a_sparkline(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_run(project, 1, *outcomes_of(ONE, 1.0, 0.0), *outcomes_of(TWO, 0.25))
     write_run(
         project, 2, *outcomes_of(ONE, 1.0, 1.0, None), *outcomes_of(ONE, 0.0, system="other"), *outcomes_of(JUDGE, 1.0)
@@ -99,7 +101,7 @@ def test_a_table_with_sparks_for_each_testbed_and_system(project: Path, capsys: 
         "one · accuracy · system other",
         "two · token_f1 · system mine",
     ]
-    assert output[0] == "one · accuracy · system mine  ▁█"  # a part of a run is no fall
+    assert output[0] == "one · accuracy · system mine  ▁█"  # a partial run is not a drop
     assert output[2].split() == ["run", "when", "value", "n", "95", "%", "delta", "errors"]
     assert output[4:7] == [
         "20260101T000000  2026-01-01 00:00      0.5    2  [0.09, 0.91]        –         0",
@@ -107,18 +109,20 @@ def test_a_table_with_sparks_for_each_testbed_and_system(project: Path, capsys: 
         "20260103T000000  2026-01-03 00:00      0.5    4  [0.15, 0.85]        –         0",
     ]
     assert [line.split("  ")[-1] for line in output[8:13]][::4] == ["notes", "interrupted, 2 not run, 1 case left out"]
-    assert "errors" not in output[output.index("two · token_f1 · system mine  ▅") + 2]  # where there was none
+    assert (
+        "errors" not in output[output.index("two · token_f1 · system mine  ▅") + 2]
+    )  # the column is left out if no case failed
 
 
-def test_one_metric_testbed_and_system_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_select_one_metric_testbed_and_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, 1, *outcomes_of(ONE, 1.0, 0.5), *outcomes_of(ONE, 0.0, system="other"), *outcomes_of(TWO, 0.25))
-    output = read(capsys, "--metric", "token_f1", "--testbed", "one", "--system", "mine")
+    output = json_of(capsys, "--metric", "token_f1", "--testbed", "one", "--system", "mine")
     (series,) = output["series"]
     assert (series["testbed"], series["system"], series["metric"]) == (ONE, "mine", "token_f1")
     (point,) = series["points"]
     assert (point["run"], point["value"], point["n"], point["delta"]) == ("20260101T000000", 0.75, 2, None)
-    assert output == read(capsys, "--metric", "token_f1", "--testbed", ONE, "--system", "mine")
-    assert [each["name"] for each in read(capsys, "--metric", "token_f1")["series"]] == ["one", "one", "two"]
+    assert output == json_of(capsys, "--metric", "token_f1", "--testbed", ONE, "--system", "mine")
+    assert [each["name"] for each in json_of(capsys, "--metric", "token_f1")["series"]] == ["one", "one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +137,7 @@ def test_an_unknown_name_is_reported(
     project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, str], sentence: str
 ) -> None:
     write_run(project, 1, *outcomes_of(ONE, 1.0), *outcomes_of(TWO, 1.0))
-    assert refused(capsys, *arguments).startswith(f"rageval: {sentence}")
+    assert error_of(capsys, *arguments).startswith(f"rageval: {sentence}")
 
 
 def test_unreadable_runs_are_listed_in_one_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,13 +153,13 @@ def test_unreadable_runs_are_listed_in_one_line(project: Path, capsys: pytest.Ca
         "not read, because results.json is missing (cut short or still running): 20260102T000000, 20260103T000000",
         "not read, because results.json is truncated or has another version: 20260104T000000, 20260105T000000",
     ]
-    assert [each["run"] for each in read(capsys)["unread"]] == [f"2026010{day}T000000" for day in (2, 3, 4, 5)]
+    assert [each["run"] for each in json_of(capsys)["unread"]] == [f"2026010{day}T000000" for day in (2, 3, 4, 5)]
 
 
 def test_missing_or_unreadable_runs_are_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no run under" in refused(capsys)
+    assert "no run under" in error_of(capsys)
     write_run(project, 1, *outcomes_of(ONE, 1.0)).unlink()
-    assert "no run can be read; the newest, 20260101T000000, is unreadable because results.json is missing" in refused(
+    assert "no run can be read; the newest, 20260101T000000, is unreadable because results.json is missing" in error_of(
         capsys
     )
 
@@ -165,22 +169,22 @@ def test_a_file_without_totals_is_read_as_a_whole(
     project: Path, capsys: pytest.CaptureFixture[str], indent: int | None
 ) -> None:
     path = write_run(project, 1, *outcomes_of(ONE, 1.0, 0.0, None), *outcomes_of(JUDGE, 1.0))
-    before = read(capsys)
+    before = json_of(capsys)
     results = json.loads(path.read_text())
     assert [total["metric"] for total in results.pop("totals")] == ["accuracy", "token_f1", "token_f1"]
     path.write_text(json.dumps(results, indent=indent))
-    assert read(capsys) == before
+    assert json_of(capsys) == before
 
 
 def test_only_the_head_of_a_file_is_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_run(project, 1, *outcomes_of(ONE, 1.0))
-    before = read(capsys)
+    before = json_of(capsys)
     path.write_text(path.read_text().partition('"instances"')[0] + '"instances": what is here is not looked at')
-    assert read(capsys) == before
+    assert json_of(capsys) == before
 
 
 def commit(root: Path, message: str, text: str | None, name: str = "rag-baseline.json") -> None:
-    """Commit a baseline, or its removal."""
+    """Commit a baseline, or remove it if there is no text."""
     path = root / name
     path.unlink() if text is None else path.write_text(text)
     git(root, "add", "-A")
@@ -205,7 +209,7 @@ def baseline(*values: float | None) -> str:
     return json.dumps({**head, "metrics": metrics, "testbeds": testbeds, "cases": rows})
 
 
-def test_the_commits_of_a_baseline(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_baseline_has_a_point_for_each_commit(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     commit(project, "Begin", baseline(1, 0))
     commit(project, "Lose the file", None)
@@ -213,7 +217,7 @@ def test_the_commits_of_a_baseline(project: Path, capsys: pytest.CaptureFixture[
     commit(project, "Mend\u2028 it", baseline(1, 1, 1, None))
     (project / "other").write_text("unrelated")
     commit(project, "Change another file", baseline(1, 1, 1, None))
-    output = read(capsys, "--baseline", "rag-baseline.json")
+    output = json_of(capsys, "--baseline", "rag-baseline.json")
     (series,) = output["series"]
     first, second = series["points"]
     assert (first["subject"], first["value"], first["n"], first["n_errors"]) == ("Begin", 0.5, 2, 0)
@@ -235,7 +239,7 @@ def test_a_baseline_has_the_intervals_of_its_run(project: Path, capsys: pytest.C
     for at, case in enumerate(old_baseline["cases"]):
         case |= {"case": f"q{at // 2}", "facets": {"noise_rate": str(at % 2)}}
     commit(project, "Two cases at two rates", json.dumps(old_baseline))
-    [point] = read(capsys, "--baseline", "rag-baseline.json")["series"][0]["points"]
+    [point] = json_of(capsys, "--baseline", "rag-baseline.json")["series"][0]["points"]
     assert point["n"] == 4
     assert point["ci95"] == pytest.approx(clustered_interval([[1.0, 0.0], [1.0, 1.0]], binary=True))
 
@@ -259,7 +263,7 @@ def test_a_moved_and_merged_baseline_has_its_whole_history(project: Path, capsys
     git(project, "mv", "rag-baseline.json", "tests/größe.json")
     commit(project, "Move", baseline(1, 1, 1, 0), "tests/größe.json")
     commit(project, "Change", baseline(1, 1, 1, 1), "tests/größe.json")
-    (series,) = read(capsys, "--baseline", "tests/größe.json")["series"]
+    (series,) = json_of(capsys, "--baseline", "tests/größe.json")["series"]
     points = [(point["subject"], point["value"]) for point in series["points"]]
     assert sorted(points[1:3]) == [("On one side", 0.5), ("On the other", 0.0)]
     assert [points[0], *points[3:]] == [("Begin", 0.25), ("Merge", 0.75), ("Move", 0.75), ("Change", 1.0)]
@@ -267,10 +271,10 @@ def test_a_moved_and_merged_baseline_has_its_whole_history(project: Path, capsys
 
 def test_a_baseline_without_a_history_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "rag-baseline.json").write_text(baseline(1))
-    message = refused(capsys, "--baseline", "rag-baseline.json")
+    message = error_of(capsys, "--baseline", "rag-baseline.json")
     assert message.startswith("rageval: git cannot read the history of rag-baseline.json (fatal: not a git repository")
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     (project / "other").write_text("unrelated")
-    assert "git cannot read" in refused(capsys, "--baseline", "rag-baseline.json")  # there is no commit at all
+    assert "git cannot read" in error_of(capsys, "--baseline", "rag-baseline.json")  # the repository has no commit
     commit(project, "Begin", baseline(1))
-    assert "no commit has nowhere.json; commit it, or leave" in refused(capsys, "--baseline", "nowhere.json")
+    assert "no commit has nowhere.json; commit it, or leave" in error_of(capsys, "--baseline", "nowhere.json")

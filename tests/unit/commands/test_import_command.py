@@ -60,7 +60,7 @@ def test_imported_rows_are_written_and_load(imports: Path, command: Import) -> N
     assert {answer.system for answer in answers} == {"bge"}
 
 
-def test_scores_are_of_the_cases_that_were_imported(imports: Path, command: Import) -> None:
+def test_imported_scores_belong_to_the_imported_cases(imports: Path, command: Import) -> None:
     command("omnieval-predictions", imports / "omnieval", "--out", "funds.jsonl")
     status, out, err = command("omnieval-results", imports / "omnieval", "--cases", "funds.jsonl")
     assert (status, err) == (1, "")
@@ -111,7 +111,7 @@ def test_a_jsonl_file_of_another_project_is_imported_whole(command: Import) -> N
     assert [row["id"] for row in lines("cases.jsonl")] == ids[::-1]
 
 
-def test_a_table_with_pages_becomes_evidence_that_lint_finds_in_the_corpus(
+def test_pages_of_a_table_become_evidence_that_lint_finds_in_the_corpus(
     command: Import, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("docs").mkdir()
@@ -160,25 +160,25 @@ def test_skipped_rows_are_listed_and_make_the_status_1(imports: Path, command: I
     assert files() == ["cases.jsonl"]
 
 
-@pytest.mark.parametrize("there", ["cases.jsonl", "cases.answers.jsonl"])
-def test_nothing_is_overwritten_without_force(there: str, imports: Path, command: Import) -> None:
-    Path(there).write_text("mine")
+@pytest.mark.parametrize("existing", ["cases.jsonl", "cases.answers.jsonl"])
+def test_nothing_is_overwritten_without_force(existing: str, imports: Path, command: Import) -> None:
+    Path(existing).write_text("mine")
     status, out, err = command("deepeval", imports / "deepeval.csv")
     assert (status, out) == (2, [])
-    assert err == f"rageval: {there} already exists; name another file with --out, or add --force [RAG101]\n"
-    assert files() == [there]
-    assert Path(there).read_text() == "mine"
+    assert err == f"rageval: {existing} already exists; name another file with --out, or add --force [RAG101]\n"
+    assert files() == [existing]
+    assert Path(existing).read_text() == "mine"
     assert command("deepeval", imports / "deepeval.csv", "--force")[0] == 0
     assert lines("cases.answers.jsonl")[0]["answer"] == "At 1 am."
 
 
-@pytest.mark.parametrize("left", [{}, {"steps": ["x"]}])
-def test_only_a_line_with_left_makes_the_status_1(left: dict[str, Any], command: Import) -> None:
+@pytest.mark.parametrize("extra", [{}, {"steps": ["x"]}])
+def test_only_a_line_with_left_makes_the_status_1(extra: dict[str, Any], command: Import) -> None:
     row = {"id": 1, "query": "Q?", "ans": ["A"], "docs": ["A"], "prediction": "A", "label": [1], "factlabel": 0}
-    Path("p.json").write_text(json.dumps(row | left))
+    Path("p.json").write_text(json.dumps(row | extra))
     status, out, _ = command("rgb-predictions", "p.json")
-    assert out[2:] == [*(f"left: {name} (1)" for name in left), "not needed: factlabel (1)", "not needed: label (1)"]
-    assert status == bool(left)
+    assert out[2:] == [*(f"left: {name} (1)" for name in extra), "not needed: factlabel (1)", "not needed: label (1)"]
+    assert status == bool(extra)
 
 
 def test_a_source_is_never_overwritten(command: Import) -> None:
@@ -236,7 +236,7 @@ def test_an_experiment_of_ralle_becomes_a_chain(command: Import) -> None:
     assert command("ralle-chain", "nq.json", "--system", "x")[2].startswith("rageval: --system is for recorded answers")
 
 
-def test_an_experiment_that_counts_its_actions_wrong_is_refused(command: Import) -> None:
+def test_an_experiment_with_a_wrong_number_of_actions_is_refused(command: Import) -> None:
     config = {"len_chain": 1, "chain": [CHAIN, CHAIN, CHAIN]}
     Path("nq.json").write_text(json.dumps({"chain_config": config}), encoding="utf-8")
     status, out, err = command("ralle-chain", "nq.json", "--out", "chain.toml")

@@ -1,4 +1,4 @@
-"""``rageval judge train`` and ``eval``: what they write and print, and what they refuse."""
+"""``rageval judge train`` and ``rageval judge eval``: files, output and errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted((folder / "judges/accuracy").glob("*"))}
 
 
-def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -53,14 +53,14 @@ def test_training_twice_gives_the_same_folder(folder: Path, capsys: pytest.Captu
     assert json.loads(first["judge.json"])["checksum"] in first["card.md"].decode()
 
 
-def test_an_existing_folder_is_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_existing_folder_is_not_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "judges/accuracy").mkdir(parents=True)
     (folder / "judges/accuracy/notes.txt").write_text("mine")
-    assert "--out judges/accuracy already exists; name another folder" in refusal(capsys, *TRAIN, "--force")
+    assert "--out judges/accuracy already exists; name another folder" in error_of(capsys, *TRAIN, "--force")
     (folder / "judges/accuracy/notes.txt").unlink()
     assert main(TRAIN) == 0
     capsys.readouterr()
-    assert "already exists; give --force to replace the judge" in refusal(capsys, *TRAIN)
+    assert "already exists; give --force to replace the judge" in error_of(capsys, *TRAIN)
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_an_existing_folder_is_kept(folder: Path, capsys: pytest.CaptureFixture[
 def test_bad_input_is_one_sentence_and_nothing_is_written(
     folder: Path, capsys: pytest.CaptureFixture[str], words: Sequence[str], problem: str
 ) -> None:
-    assert problem in refusal(capsys, *TRAIN, *words)
+    assert problem in error_of(capsys, *TRAIN, *words)
     assert not (folder / "judges").exists()
 
 
 def test_a_file_without_texts_needs_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "sheet.csv").write_text("id,label\nq1,right\n")
-    assert "no run under" in refusal(capsys, *TRAIN)
+    assert "no run under" in error_of(capsys, *TRAIN)
 
 
 def test_a_judge_is_measured_on_other_labels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,20 +92,20 @@ def test_a_judge_is_measured_on_other_labels(folder: Path, capsys: pytest.Captur
     with SHEET.open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
     answer = head.index("answer")
-    other = [[*row[:answer], f"Well: {row[answer]}", *row[answer + 1 :]] for row in rows[:20]]
-    for name, chosen in (("other.csv", other), ("mixed.csv", [*other, *rows[21:]])):
+    other_rows = [[*row[:answer], f"Well: {row[answer]}", *row[answer + 1 :]] for row in rows[:20]]
+    for name, sheet_rows in (("other.csv", other_rows), ("mixed.csv", [*other_rows, *rows[21:]])):
         with (folder / name).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([head, *chosen])
+            csv.writer(file).writerows([head, *sheet_rows])
     capsys.readouterr()
     assert main(["judge", "eval", "judges/accuracy", "other.csv", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["metric"], found["labels"], found["of_training"]) == ("accuracy_judged", 20, 0)
-    kappa = found["figures"]["agreement"]["kappa"]["value"]
+    report = json.loads(capsys.readouterr().out)
+    assert (report["metric"], report["labels"], report["of_training"]) == ("accuracy_judged", 20, 0)
+    kappa = report["figures"]["agreement"]["kappa"]["value"]
     assert 0 < kappa <= 1
     assert main(["judge", "eval", "judges/accuracy", "other.csv", "--min-kappa", f"{kappa}"]) == 0
-    said = capsys.readouterr().out
-    assert "## By system" in said
-    assert "trained" not in said
+    output = capsys.readouterr().out
+    assert "## By system" in output
+    assert "trained" not in output
     for name, overlap in (("sheet.csv", "50 of 50 labels"), ("mixed.csv", "29 of 49 labels")):
         assert main(["judge", "eval", "judges/accuracy", name]) == 0
         assert f"{overlap} trained this judge: they measure it too well" in capsys.readouterr().out
@@ -119,7 +119,7 @@ def test_a_judge_is_measured_on_other_labels(folder: Path, capsys: pytest.Captur
     assert main(["judge", "eval", "judges/accuracy", "flipped.csv", "--min-kappa", "0"]) == 1
 
 
-def test_a_judge_of_an_earlier_version_does_not_know_its_labels(
+def test_eval_warns_if_the_judge_does_not_list_its_training_labels(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(TRAIN) == 0
@@ -133,5 +133,5 @@ def test_a_judge_of_an_earlier_version_does_not_know_its_labels(
 
 
 def test_a_folder_without_a_judge_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    said = refusal(capsys, "judge", "eval", "judges", "sheet.csv")
-    assert "judges: the folder holds no judge.json; name a folder that rageval judge train wrote" in said
+    output = error_of(capsys, "judge", "eval", "judges", "sheet.csv")
+    assert "judges: the folder holds no judge.json; name a folder that rageval judge train wrote" in output

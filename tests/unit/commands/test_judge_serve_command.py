@@ -1,4 +1,4 @@
-"""``rageval judge serve``: the judge over HTTP, in a process of its own."""
+"""``rageval judge serve``: the judge over HTTP, in a separate process."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from pytest_rageval.model.chat import ChatModel
 SERVE = (*MAIN, "judge", "serve")
 
 
-class Served:
+class JudgeServer:
     """A running server and its address."""
 
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self.process = start_page(folder, "--port", "0", *arguments, program=SERVE, environment=environment)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/v1", line)
-        assert found, line + self.process.communicate()[1]
-        self.line, self.base = line, found[0]
+        address = re.search(r"http://127\.0\.0\.1:\d+/v1", line)
+        assert address, line + self.process.communicate()[1]
+        self.line, self.base = line, address[0]
 
     def post(self, body: Any, **headers: str) -> httpx.Response:
         return httpx.post(f"{self.base}/chat/completions", json=body, headers=headers, timeout=60)
@@ -48,31 +48,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(folder: Path) -> Iterator[Served]:
-    server = Served(folder)
+def server(folder: Path) -> Iterator[JudgeServer]:
+    server = JudgeServer(folder)
     yield server
     server.process.kill()
     server.process.communicate()
 
 
 @pytest.mark.parametrize(("backend", "n"), [(OpenAIHTTP, 60), (LiteLLM, 10)], ids=["plain", "litellm"])
-def test_each_verdict_is_that_of_the_judge_in_this_process(served: Served, folder: Path, backend: Any, n: int) -> None:
-    """`tests/benchmarks/served_judge.py` compares 1,000 of each."""
-    here = load_judge(folder, "here", lambda: None)
+def test_the_server_gives_the_same_verdicts_as_the_judge_in_this_process(
+    server: JudgeServer, folder: Path, backend: Any, n: int
+) -> None:
+    """`tests/benchmarks/served_judge.py` compares 1,000 verdicts of each."""
+    local_judge = load_judge(folder, "here", lambda: None)
     batch = answers(n)
-    wanted = [each.decision.label for each in here.judge_batch(batch) if each.decision is not None]
+    expected = [each.decision.label for each in local_judge.judge_batch(batch) if each.decision is not None]
     model = backend("openai/accuracy_judged")
-    verdicts = asyncio.run(asked(model, [each.sample for each in batch], served.base))
-    assert [verdict.label for verdict in verdicts] == wanted
-    assert set(wanted) == {"right", "wrong"}
+    verdicts = asyncio.run(ask_server(model, [each.sample for each in batch], server.base))
+    assert [verdict.label for verdict in verdicts] == expected
+    assert set(expected) == {"right", "wrong"}
 
 
-async def asked(model: Any, samples: list[Any], base: str) -> list[Any]:
-    class AtTheServer:
+async def ask_server(model: Any, samples: list[Any], base: str) -> list[Any]:
+    class ServedModel:
         async def complete(self, messages: Any, **params: Any) -> Any:
             return await model.complete(messages, api_base=base, api_key="none", **params)
 
-    chat: ChatModel = AtTheServer()
+    chat: ChatModel = ServedModel()
     try:
         return [await ACCURACY_JUDGE.ask(sample, chat) for sample in samples]
     finally:
@@ -81,21 +83,21 @@ async def asked(model: Any, samples: list[Any], base: str) -> list[Any]:
 
 
 def body(**changes: Any) -> dict[str, Any]:
-    (judged,) = answers(1)
-    return {"model": "accuracy_judged", "messages": list(map(dict, ACCURACY_JUDGE.messages(judged.sample)))} | changes
+    (answer,) = answers(1)
+    return {"model": "accuracy_judged", "messages": list(map(dict, ACCURACY_JUDGE.messages(answer.sample)))} | changes
 
 
-def test_it_says_who_it_is(served: Served) -> None:
-    assert served.line.startswith("accuracy_judged (")
-    assert httpx.get(served.base.removesuffix("/v1") + "/healthz").json()["status"] == "ok"
-    (model,) = httpx.get(f"{served.base}/models").json()["data"]
+def test_the_server_reports_its_judge(server: JudgeServer) -> None:
+    assert server.line.startswith("accuracy_judged (")
+    assert httpx.get(server.base.removesuffix("/v1") + "/healthz").json()["status"] == "ok"
+    (model,) = httpx.get(f"{server.base}/models").json()["data"]
     assert model["id"] == "accuracy_judged"
-    reply = served.post(body()).json()
+    reply = server.post(body()).json()
     assert (reply["model"], reply["choices"][0]["finish_reason"]) == ("accuracy_judged", "stop")
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"model": "gpt-4o"}, "the model is 'gpt-4o'; this server has accuracy_judged"),
         ({"stream": True}, "a judge's reply is not streamed; leave out stream"),
@@ -105,26 +107,28 @@ def test_it_says_who_it_is(served: Served) -> None:
         ({"messages": [{"role": "user", "content": "a" * (2**20 + 1)}]}, "a message is longer than 1,048,576 char"),
     ],
 )
-def test_anything_else_is_refused_in_one_sentence(served: Served, changes: dict[str, Any], told: str) -> None:
-    answer = served.post(body(**changes))
+def test_an_invalid_request_is_refused_in_one_sentence(
+    server: JudgeServer, changes: dict[str, Any], message: str
+) -> None:
+    answer = server.post(body(**changes))
     assert answer.status_code == 400
-    assert answer.json()["error"]["message"].startswith(told)
+    assert answer.json()["error"]["message"].startswith(message)
 
 
-def test_only_programs_of_this_machine_are_answered(served: Served) -> None:
-    assert served.post(body(), host="judge.example").status_code == 403
-    assert served.post(body(), origin="http://127.0.0.1").status_code == 403
-    health = served.base.removesuffix("/v1") + "/healthz"
+def test_only_local_requests_are_answered(server: JudgeServer) -> None:
+    assert server.post(body(), host="judge.example").status_code == 403
+    assert server.post(body(), origin="http://127.0.0.1").status_code == 403
+    health = server.base.removesuffix("/v1") + "/healthz"
     assert httpx.get(health, headers={"Host": "judge.example"}).status_code == 403
     assert httpx.get(health, headers={"Origin": "http://127.0.0.1"}).status_code == 403
-    assert httpx.post(f"{served.base}/chat/completions", content=b"{").json()["error"]["message"] == (
+    assert httpx.post(f"{server.base}/chat/completions", content=b"{").json()["error"]["message"] == (
         "the body is not valid JSON"
     )
-    assert httpx.get(f"{served.base}/chat/completions").status_code == 405
+    assert httpx.get(f"{server.base}/chat/completions").status_code == 405
 
 
-def test_it_ends_after_the_request_in_work(folder: Path) -> None:
-    server = Served(folder, "--token-env", "JUDGE_TOKEN", JUDGE_TOKEN="secret")  # noqa: S106
+def test_a_signal_stops_the_server_after_the_running_request(folder: Path) -> None:
+    server = JudgeServer(folder, "--token-env", "JUDGE_TOKEN", JUDGE_TOKEN="secret")  # noqa: S106
     assert server.post(body()).status_code == 401
     url, content = httpx.URL(server.base), json.dumps(body()).encode()
     head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {url.host}\r\nAuthorization: Bearer secret\r\n"
@@ -142,8 +146,8 @@ def test_it_ends_after_the_request_in_work(folder: Path) -> None:
     assert server.process.returncode == 0
 
 
-def test_a_second_signal_does_not_wait_for_half_a_request(folder: Path) -> None:
-    server = Served(folder)
+def test_a_second_signal_stops_the_server_during_a_request(folder: Path) -> None:
+    server = JudgeServer(folder)
     url = httpx.URL(server.base)
     with socket.create_connection((url.host, url.port or 0), timeout=30) as connection:
         connection.sendall(
@@ -169,27 +173,31 @@ def wait_until_closed(port: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--token-env", "NO_SUCH_TOKEN"], "--token-env 'NO_SUCH_TOKEN': the variable is not set, or empty"),
         (["--port", "99999"], "--port 99999 is outside 0..65535"),
     ],
 )
-def test_what_cannot_be_served_is_refused(
-    folder: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_invalid_options_are_refused(
+    folder: Path,
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("NO_SUCH_TOKEN", raising=False)
     assert main(["judge", "serve", str(folder), *arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_a_folder_without_a_judge_and_a_taken_port_are_refused(
+def test_a_folder_without_a_judge_and_a_used_port_are_refused(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["judge", "serve", str(tmp_path)]) == 2
     assert "holds no judge.json" in capsys.readouterr().err
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        assert main(["judge", "serve", str(folder), "--port", str(taken.getsockname()[1])]) == 2
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        assert main(["judge", "serve", str(folder), "--port", str(listener.getsockname()[1])]) == 2
     assert "choose another, or leave it out" in capsys.readouterr().err

@@ -15,15 +15,15 @@ from support.samples.labelled_runs import error_of, outcome_of, output_of, write
 
 from pytest_rageval.datasets.sheets import read_sheet
 
-JUDGED = "rejection_rate_judged"
+JUDGED_METRIC = "rejection_rate_judged"
 RUN = [
-    outcome_of(f"q{at}", "-1 = no" if at == 3 else "", system, accuracy=float(at % 2), **{JUDGED: 1.0})
+    outcome_of(f"q{at}", "-1 = no" if at == 3 else "", system, accuracy=float(at % 2), **{JUDGED_METRIC: 1.0})
     for at in range(10)
     for system in ("one", "two")
 ]
 
 
-POLITE = """
+POLITE_CONFTEST = """
 from pytest_rageval import PromptedJudge
 
 def pytest_rageval_register(registry):
@@ -86,19 +86,19 @@ def test_the_sample_is_stratified_and_the_seed_decides_it(project: Path, capsys:
 
 
 def test_people_get_the_instructions_of_the_judge(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(project, [*RUN, outcome_of("r", **{JUDGED: "not_applicable: no_passages"})])
-    output = output_of(capsys, "--sample", "99", "results.json", "--out", "sheet.csv", "--metric", JUDGED)
+    write_run(project, [*RUN, outcome_of("r", **{JUDGED_METRIC: "not_applicable: no_passages"})])
+    output = output_of(capsys, "--sample", "99", "results.json", "--out", "sheet.csv", "--metric", JUDGED_METRIC)
     assert output.splitlines() == [
         "sheet.csv: 20 of 20 answers, of 10 cases",
-        f"Fill in the column label, then: rageval agreement sheet.csv results.json --metric {JUDGED}",
+        f"Fill in the column label, then: rageval agreement sheet.csv results.json --metric {JUDGED_METRIC}",
     ]
     row = read_sheet(project / "sheet.csv")[0][1]
-    assert row["metric"] == JUDGED
+    assert row["metric"] == JUDGED_METRIC
     assert "Does the answer say that it cannot be given" in str(row["instructions"])
     assert "\nlabel: rejected - " in str(row["instructions"])
 
 
-def test_a_label_without_a_value_is_on_the_sheet_and_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_without_a_value_are_allowed_on_a_sheet(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, [outcome_of(f"q{at}", completeness=at / 2) for at in range(3)])
     output = output_of(capsys, "--sample", "3", "results.json", "--out", "sheet.jsonl", "--metric", "completeness")
     rows = json_lines(project / "sheet.jsonl")
@@ -106,19 +106,17 @@ def test_a_label_without_a_value_is_on_the_sheet_and_read(project: Path, capsys:
     assert labels == ["none", "some", "all", "not_applicable"]
     words = {"q0": "none", "q1": "Some", "q2": "not_applicable"}
     write_labels(project, *({**row, "label": words[row["id"]]} for row in rows))
-    back = shlex.split(output.partition("rageval agreement sheet.jsonl ")[2])
-    text = output_of(capsys, "labels.jsonl", *back)
+    options = shlex.split(output.partition("rageval agreement sheet.jsonl ")[2])
+    text = output_of(capsys, "labels.jsonl", *options)
     assert "1 row without a label, or with a label without a value" in text
     assert ["people", "\\", "completeness", "0", "0.5", "1"] in [line.split() for line in text.splitlines()]
 
 
-def test_labels_become_conversations_in_parts_without_a_case_in_two(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_training_conversations_are_split_by_case(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     rows = [{"id": f"q{at}", "system": system, "label": at % 2} for at in range(10) for system in ("one", "two")]
     labels = write_labels(project, *rows)
-    arguments = (labels, "results.json", "--metric", JUDGED, "--training")
+    arguments = (labels, "results.json", "--metric", JUDGED_METRIC, "--training")
     assert output_of(capsys, *arguments, "t") == (
         "20 labels of 20 answers to 10 cases\n"
         "t/train.jsonl: 10 labels of 5 cases\n"
@@ -136,10 +134,10 @@ def test_labels_become_conversations_in_parts_without_a_case_in_two(
     assert json.loads(message[2]["content"]) == {"reason": "", "label": "rejected"}
 
 
-def test_an_existing_part_prevents_writing_any(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_part_is_written_if_one_exists(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     labels = write_labels(project, *({"id": f"q{at}", "system": "one", "label": at % 2} for at in range(10)))
-    arguments = (labels, "results.json", "--metric", JUDGED, "--training", "t")
+    arguments = (labels, "results.json", "--metric", JUDGED_METRIC, "--training", "t")
     (project / "t").mkdir()
     (project / "t" / "dev.jsonl").write_text("mine")
     assert error_of(capsys, *arguments) == "t/dev.jsonl already exists and may contain people's work; name another file"
@@ -149,12 +147,12 @@ def test_an_existing_part_prevents_writing_any(project: Path, capsys: pytest.Cap
     assert output_of(capsys, *arguments).count("t/") == 3
 
 
-def test_the_split_decides_the_parts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_split_sets_the_sizes_of_the_parts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     labels = write_labels(project, *({"id": f"q{at}", "system": "one", "label": "Answered"} for at in range(10)))
-    worth = ("--value", "rejected=1", "--value", "answered=0")
+    values = ("--value", "rejected=1", "--value", "answered=0")
     output = output_of(
-        capsys, labels, "results.json", "--metric", JUDGED, "--training", "t", "--split", "8:1:1", *worth
+        capsys, labels, "results.json", "--metric", JUDGED_METRIC, "--training", "t", "--split", "8:1:1", *values
     )
     assert [line.split()[1] for line in output.splitlines()[1:]] == ["8", "1", "1"]
     assert '\\"label\\": \\"answered\\"' in (project / "t" / "dev.jsonl").read_text()
@@ -162,7 +160,7 @@ def test_the_split_decides_the_parts(project: Path, capsys: pytest.CaptureFixtur
 
 def test_a_judge_of_a_conftest_supplies_its_prompt(project: Path) -> None:
     write_run(project, [outcome_of(f"q{at}", polite=at / 4) for at in range(4)])
-    (project / "conftest.py").write_text(POLITE)
+    (project / "conftest.py").write_text(POLITE_CONFTEST)
     write_labels(project, {"id": "q1", "label": 3}, {"id": "q2", "label": 4, "metric": "polite"})
     for arguments in (
         ["--sample", "2", "results.json", "--out", "sheet.csv", "--metric", "polite"],
@@ -180,9 +178,13 @@ def test_a_judge_of_a_conftest_supplies_its_prompt(project: Path) -> None:
 
 def test_labels_of_other_metrics_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
-    rows = [{"id": f"q{at}", "system": "one", "label": 1, "metric": ("accuracy", JUDGED)[at % 2]} for at in range(4)]
-    output = output_of(capsys, write_labels(project, *rows), "results.json", "--metric", JUDGED, "--training", "t")
-    why = f"for another metric, or for an answer that {JUDGED} does not apply to"
+    rows = [
+        {"id": f"q{at}", "system": "one", "label": 1, "metric": ("accuracy", JUDGED_METRIC)[at % 2]} for at in range(4)
+    ]
+    output = output_of(
+        capsys, write_labels(project, *rows), "results.json", "--metric", JUDGED_METRIC, "--training", "t"
+    )
+    why = f"for another metric, or for an answer that {JUDGED_METRIC} does not apply to"
     assert output.splitlines()[:2] == ["4 labels of 4 answers to 4 cases", f"2 labels not used: {why}"]
 
 
@@ -197,8 +199,8 @@ def test_labels_of_other_metrics_are_counted(project: Path, capsys: pytest.Captu
         (["--sample", "1", "labels.jsonl", "results.json", "--out", "a.csv"], "--sample takes one run, at most one"),
         ([*FILES, "--training", "t"], "--training needs exactly one --metric, whose judge"),
         ([*FILES, "--training", "t", "--metric", "accuracy"], "--metric 'accuracy' is not the n"),
-        ([*FILES, "--training", "t", "--metric", JUDGED, "--split", "1:2"], "--split '1:2': wan"),
-        ([*FILES, "--training", "t", "--metric", JUDGED], "labels.jsonl:1: the label '0.3' matches no"),
+        ([*FILES, "--training", "t", "--metric", JUDGED_METRIC, "--split", "1:2"], "--split '1:2': wan"),
+        ([*FILES, "--training", "t", "--metric", JUDGED_METRIC], "labels.jsonl:1: the label '0.3' matches no"),
     ],
 )  # fmt: skip
 def test_an_error_is_one_sentence(
@@ -210,7 +212,7 @@ def test_an_error_is_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("mode", "unheeded", "where"),
+    ("mode", "options", "where"),
     [
         (FILES, ("--out a.csv", "--seed 0", "--split 1:1:1"), "without --{}"),
         (("--sample", "2", "--out", "a.csv"), ("--by topic", "--json", "--threshold 0.3"), "with --sample"),
@@ -219,16 +221,16 @@ def test_an_error_is_one_sentence(
     ],
 )
 def test_an_option_without_effect_is_refused(
-    mode: tuple[str, ...], unheeded: tuple[str, ...], where: str, project: Path, capsys: pytest.CaptureFixture[str]
+    mode: tuple[str, ...], options: tuple[str, ...], where: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_run(project, RUN)
     write_labels(project, {"id": "q1", "system": "one", "label": 1})
-    there = sorted(project.iterdir())
+    before = sorted(project.iterdir())
     modes = {"--out": "sample", "--seed": "sample or --training", "--split": "training"}
-    for words in map(str.split, unheeded):
-        output = error_of(capsys, *mode, *words, "--metric", JUDGED)
+    for words in map(str.split, options):
+        output = error_of(capsys, *mode, *words, "--metric", JUDGED_METRIC)
         assert output == f"{words[0]} has no effect {where.format(modes.get(words[0]))}; leave it out"
-    assert sorted(project.iterdir()) == there
+    assert sorted(project.iterdir()) == before
 
 
 def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,9 +242,7 @@ def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.Captu
     assert not (project / "a.csv").exists()
 
 
-def test_contradicting_results_are_not_taken_for_results_without_texts(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_contradicting_results_are_reported_as_such(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = json.loads(write_run(project, RUN).read_text())
     del results["instances"]["q0"]["passages"]["p0"]
     (project / "results.json").write_text(json.dumps(results))

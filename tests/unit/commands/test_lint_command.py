@@ -57,7 +57,7 @@ def test_it_lists_findings_and_counts_them(project: Path, capsys: pytest.Capture
     )
 
 
-def test_five_findings_of_a_check_are_listed_and_the_others_counted(
+def test_five_findings_of_each_check_are_listed_and_the_others_counted(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [{**JOINED, "id": f"j{at}", "question": f"Who wrote book {at}?"} for at in range(1_205)]
@@ -80,16 +80,16 @@ def test_all_unreadable_lines_are_listed(project: Path, capsys: pytest.CaptureFi
 
 
 def test_the_worst_finding_decides_the_status(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    clean, warned, wrong = (data(project, row, name=f"{row['id']}.jsonl") for row in (CLEAN, JOINED, FAKE))
-    noted = data(project, CLEAN, {**CLEAN, "id": "z", "question": "博物馆几点开门？"}, name="noted.jsonl")
+    clean, warning, error = (data(project, row, name=f"{row['id']}.jsonl") for row in (CLEAN, JOINED, FAKE))
+    note = data(project, CLEAN, {**CLEAN, "id": "z", "question": "博物馆几点开门？"}, name="noted.jsonl")
     assert output_of(capsys, clean) == (0, ["Nothing found. Gold answers were matched by accuracy."])
-    statuses = [output_of(capsys, *names)[0] for names in ([noted], [warned], [wrong], [clean, wrong, warned])]
+    statuses = [output_of(capsys, *names)[0] for names in ([note], [warning], [error], [clean, error, warning])]
     assert statuses == [0, 0, 1, 1]
-    strict = [output_of(capsys, *names, "--strict")[0] for names in ([clean], [noted], [warned], [wrong])]
+    strict = [output_of(capsys, *names, "--strict")[0] for names in ([clean], [note], [warning], [error])]
     assert strict == [0, 0, 1, 1]
 
 
-def test_settings_are_those_of_rag_case(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_have_the_same_names_as_in_rag_case(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     passages = [{"id": role, "text": role, "role": role} for role in ("positive", "negative")]
     short = data(project, {**CLEAN, "answers": ["positive"], "passages": passages})
     _, [finding, *_] = output_of(capsys, short, "--passages", "5", "--noise-rate", "0.8")
@@ -115,7 +115,7 @@ def test_gold_ids_are_looked_up_in_a_corpus(project: Path, capsys: pytest.Captur
     assert output_of(capsys, dataset, "--corpus", "corpus.jsonl", "--corpus", "jsonl:more.jsonl")[0] == 0
 
 
-def test_json_has_all_of_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_every_finding_and_count(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = output_of(capsys, data(project, FAKE), "--json")
     assert status == 1
     assert json.loads("\n".join(lines)) == {
@@ -170,7 +170,7 @@ def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
     assert (run.returncode, run.stdout.splitlines()[-1]) == (1, ""), run.stderr
 
 
-def test_leakage_into_prompts_and_training_data(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_leakage_into_prompts_and_training_data_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = data(project, CLEAN, {"id": "d", "question": "Who built the town hall?", "answers": ["Ann Lee"]})
     (project / "prompts").mkdir()
     (project / "prompts" / "qa.toml").write_text('system = "For example: Who built the town hall? Ann Lee."\n')
@@ -195,7 +195,7 @@ def test_leakage_into_prompts_and_training_data(project: Path, capsys: pytest.Ca
         (("--leakage", "--against", "wide.txt"), "wide.txt: is not UTF-8; save it as UTF-8"),
     ],
 )
-def test_files_of_leakage_that_cannot_be_used(
+def test_invalid_options_and_files_for_leakage_are_one_sentence(
     project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
 ) -> None:
     name = data(project, CLEAN)
@@ -212,8 +212,8 @@ def suite(project: Path, text: str, name: str = "tests/rag.rag.toml") -> str:
 
 
 def test_a_file_of_cases_needs_no_format(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    named = data(project, FAKE)
-    assert output_of(capsys, "cases.jsonl") == output_of(capsys, "./cases.jsonl", named) == output_of(capsys, named)
+    dataset = data(project, FAKE)
+    assert output_of(capsys, "cases.jsonl") == output_of(capsys, "./cases.jsonl", dataset) == output_of(capsys, dataset)
 
 
 def test_a_suite_is_checked_testbed_by_testbed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,10 +242,10 @@ def test_a_suite_is_checked_testbed_by_testbed(project: Path, capsys: pytest.Cap
 
 
 def test_findings_that_testbeds_share_are_listed_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    named = data(project, FAKE)
-    beds = "".join(f'[[testbed]]\nname = "{name}"\ndataset = "{named}"\n' for name in ("one", "two"))
-    found = output_of(capsys, suite(project, beds), suite(project, beds, "more.rag.toml"), "cases.jsonl")
-    assert found == output_of(capsys, named)
+    dataset = data(project, FAKE)
+    testbeds = "".join(f'[[testbed]]\nname = "{name}"\ndataset = "{dataset}"\n' for name in ("one", "two"))
+    output = output_of(capsys, suite(project, testbeds), suite(project, testbeds, "more.rag.toml"), "cases.jsonl")
+    assert output == output_of(capsys, dataset)
 
 
 @pytest.mark.parametrize(

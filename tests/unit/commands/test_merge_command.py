@@ -40,19 +40,19 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def shard(number: int, of: int = 3, *, gate: str = "accuracy >= 0.5", cases: int = 6, ended: int = 6) -> dict[str, Any]:
-    """Return the results of a shard of cases c0, c1, ...; every third is missed; cases from ``ended`` never ran."""
-    mine = range(number - 1, cases, of)
-    planned = {f"{TESTBED}[c{at}]": (f"c{at}", TESTBED, "mine", 0) for at in mine}
+    """Return the results of a shard of cases c0, c1 ...: every third is missed; cases from ``ended`` did not run."""
+    indices = range(number - 1, cases, of)
+    planned = {f"{TESTBED}[c{at}]": (f"c{at}", TESTBED, "mine", 0) for at in indices}
     testbeds = {TESTBED: TestbedPlan(TESTBED, "t", ("accuracy",), (gate,), cases)}
     plan = Plan(testbeds, planned, [{}], {"accuracy": MetricInfo(binary=True)}, fingerprint="sha256:1")
-    plan.shard = Shard(number, of, cases, "whole", tuple(mine))
+    plan.shard = Shard(number, of, cases, "whole", tuple(indices))
     plan.identity = {
         "settings": {"rag_rejection_markers": "sha256:1"},
         "systems": {"rag_top_k": "5", "rag_model": ""},
         "files": {"t.py": "sha256:1"},
     }
     run = Run(STARTED + timedelta(seconds=number), plan)
-    for at in mine:
+    for at in indices:
         if at < ended:
             scores = {"accuracy": Score(float(at % 3 > 0))}
             outcome = Outcome(
@@ -144,9 +144,11 @@ ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("how", ENDS)
-def test_the_exit_status_is_pytests(how: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shards, status, lines = ENDS[how]
+@pytest.mark.parametrize("ending", ENDS)
+def test_the_exit_status_is_the_one_that_pytest_would_return(
+    ending: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shards, status, lines = ENDS[ending]
     assert main(["merge", *write(*shards)]) == status
     out = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line not in out] == []
@@ -158,11 +160,11 @@ def identity_of(results: dict[str, Any]) -> dict[str, dict[str, str]]:
     return identity
 
 
-def of_whole(results: dict[str, Any]) -> None:
+def remove_shard(results: dict[str, Any]) -> None:
     del results["run"]["shard"], results["plan"]["dealt"]
 
 
-REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
+INVALID_SHARDS: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a gap": (
         [shard(1), shard(3)],
         "the results of shard 2 are missing (1.json is shard 1 of 3, 2.json is shard 3 of 3); name all shards",
@@ -171,12 +173,12 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
         [shard(1), shard(2), shard(2), shard(3)],
         "2.json and 3.json are both shard 2 of 3; merge each shard once",
     ),
-    "a case twice": (
+    "a duplicate case": (
         changed(lambda results: results["outcomes"][0].update(nodeid=f"{TESTBED}[c0]")),
         f"2.json holds the case {TESTBED}[c0], which another shard has too; merge each case once",
     ),
     "a whole run": (
-        changed(of_whole),
+        changed(remove_shard),
         "2.json is not a shard; name the results of runs with --rag-shard",
     ),
     "other shards": (
@@ -203,7 +205,7 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
         changed(lambda results: identity_of(results)["systems"].update(rag_top_k="7")),
         "1.json and 2.json differ in rag_top_k (5, 7); merge the shards of one run",
     ),
-    "a model and none": (
+    "a model in one shard only": (
         changed(lambda results: identity_of(results)["systems"].update(rag_model="m")),
         "1.json and 2.json differ in rag_model (not given, m); merge the shards of one run",
     ),
@@ -227,18 +229,18 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
         changed(lambda results: results.update(baseline=BASELINE)),
         "1.json and 2.json differ in the baseline; merge the shards of one run",
     ),
-    "places too few": (
+    "too few places": (
         changed(lambda results: results["plan"]["dealt"]["places"].pop()),
         "2.json is not a results.json that this version can read",
     ),
 }
 
 
-@pytest.mark.parametrize("why", REFUSED)
+@pytest.mark.parametrize("why", INVALID_SHARDS)
 def test_an_incomplete_set_of_shards_is_one_sentence(
     why: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shards, sentence = REFUSED[why]
+    shards, sentence = INVALID_SHARDS[why]
     assert main(["merge", *write(*shards)]) == 4
     out, err = capsys.readouterr()
     assert not out
@@ -249,9 +251,9 @@ def test_an_incomplete_set_of_shards_is_one_sentence(
 
 
 def test_bad_arguments_are_a_usage_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as nothing:
+    with pytest.raises(SystemExit) as error:
         main(["merge"])
-    assert nothing.value.code == 4
+    assert error.value.code == 4
     assert main(["merge", "none.json"]) == 4
     (name, *_) = write(shard(1, 1))
     assert main(["merge", name, name]) == 4
@@ -279,8 +281,8 @@ def test_merge_accepts_run_ids_folders_and_files(project: Path) -> None:
 
 
 def test_it_prints_the_written_files(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    named = ("--out", "all.json", "--markdown", "all.md")
-    assert main(["merge", *write(*(shard(at) for at in (1, 2, 3))), *named]) == 0
+    options = ("--out", "all.json", "--markdown", "all.md")
+    assert main(["merge", *write(*(shard(at) for at in (1, 2, 3))), *options]) == 0
     (path,) = Path().glob(".rageval/runs/*/results.json")
     lines = capsys.readouterr().out.splitlines()
     files = ", ".join(line.removeprefix("written: ") for line in lines if line.startswith("written: "))
@@ -302,14 +304,14 @@ def test_an_interrupt_leaves_no_run_without_results(
 ) -> None:
     names = write(shard(1, 2), shard(2, 2))
     runs = project / ".rageval" / "runs"
-    found: list[str] = []
+    run_names: list[str] = []
 
-    def interrupted(*_: object) -> None:
-        found.extend(path.name for path in runs.iterdir())
+    def interrupt(*_: object) -> None:
+        run_names.extend(path.name for path in runs.iterdir())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_rageval.report.files.run_folder.write_atomically", interrupted)
+    monkeypatch.setattr("pytest_rageval.report.files.run_folder.write_atomically", interrupt)
     assert main(["merge", *names]) == 130
-    assert len(found) == 1
+    assert len(run_names) == 1
     assert list(runs.iterdir()) == []
     assert capsys.readouterr().err == "rageval: interrupted\n"

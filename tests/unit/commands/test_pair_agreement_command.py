@@ -50,7 +50,7 @@ def test_preferences_are_compared_with_the_difference_of_a_metric(
     (metric,) = json_of(capsys, labels, "results.json")["metrics"]
     people = [1, -1, 0, 1, 1, 1]
     difference = [one - other for one, other in zip(ONE, OTHER, strict=True)]
-    assert metric["agreement"]["accuracy"]["value"] == pytest.approx(5 / 6)  # all but q4
+    assert metric["agreement"]["accuracy"]["value"] == pytest.approx(5 / 6)  # all except q4
     assert (metric["n_decided"], metric["decided"]["value"]) == (5, pytest.approx(4 / 5))
     for name, test in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)):
         assert metric["correlations"][name]["value"] == pytest.approx(test(people, difference).statistic)
@@ -63,9 +63,9 @@ def test_preferences_are_compared_with_the_difference_of_a_metric(
 def test_the_columns_a_and_b_may_be_swapped_in_each_row(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, run_of(one=ONE, other=OTHER))
     rows = preferences("one", "other", "tie", "one", "one", "one")
-    straight = json_of(capsys, write_labels(project, *rows), "results.json")
-    turned = [row | {"A": "other", "B": "one"} if at % 2 else row for at, row in enumerate(rows)]
-    assert json_of(capsys, write_labels(project, *turned), "results.json") == straight
+    expected = json_of(capsys, write_labels(project, *rows), "results.json")
+    swapped = [row | {"A": "other", "B": "one"} if at % 2 else row for at, row in enumerate(rows)]
+    assert json_of(capsys, write_labels(project, *swapped), "results.json") == expected
 
 
 def test_a_lower_score_may_be_the_better_answer(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,13 +91,13 @@ def test_the_two_systems_may_come_from_two_runs(project: Path, capsys: pytest.Ca
     assert plain["metrics"][0]["agreement"]["n"] == 6
 
 
-def test_preferences_on_a_signed_scale_keep_their_strength(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_preferences_on_a_signed_scale_have_a_strength(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, run_of(one=ONE, other=OTHER))
     labels = write_labels(project, *preferences(2, -1, 0, 1, "B", 2))
     (metric,) = json_of(capsys, labels, "results.json", "--scale", "-2..2")["metrics"]
     difference = [one - other for one, other in zip(ONE, OTHER, strict=True)]
-    wanted = stats.pearsonr([2, -1, 0, 1, -2, 2], difference).statistic
-    assert metric["correlations"]["pearson"]["value"] == pytest.approx(wanted)
+    expected = stats.pearsonr([2, -1, 0, 1, -2, 2], difference).statistic
+    assert metric["correlations"]["pearson"]["value"] == pytest.approx(expected)
     assert metric["agreement"]["accuracy"]["value"] == 1.0
 
 
@@ -110,8 +110,8 @@ def test_three_systems_are_reported_pair_by_pair(project: Path, capsys: pytest.C
         "one - other": 6,
         "one - third": 3,
     }
-    both = json_of(capsys, write_labels(project, *rows, *preferences("one", "one", rater="r9")), "results.json")
-    assert both["people"]["n"] == 2
+    two_raters = json_of(capsys, write_labels(project, *rows, *preferences("one", "one", rater="r9")), "results.json")
+    assert two_raters["people"]["n"] == 2
 
 
 def test_pairs_without_two_answers_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,14 +160,16 @@ def test_an_error_is_one_sentence(
     assert error_of(capsys, labels, "results.json", *options).startswith(message)
 
 
-def test_a_person_has_one_preference_for_each_pair(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_preferences_of_one_rater_for_one_pair_are_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_run(project, run_of(one=ONE, other=OTHER))
     rows = [*preferences("A"), {"id": "q0", "A": "other", "B": "one", "preferred": "A"}]
     message = error_of(capsys, write_labels(project, *rows), "results.json")
     assert message.startswith("labels.jsonl:2: a preference of the same rater for the same pair of 'q0'")
 
 
-def test_labels_on_a_signed_scale(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_may_be_on_a_signed_scale(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, run_of(one=ONE))
     people = (2, -1, 0, 1, -2, 1)
     labels = write_labels(project, *({"id": f"q{at}", "label": label} for at, label in enumerate(people)))
@@ -178,15 +180,15 @@ def test_labels_on_a_signed_scale(project: Path, capsys: pytest.CaptureFixture[s
     for name, test in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)):
         assert judge["correlations"][name]["value"] == pytest.approx(test(ONE, people).statistic)
     assert judge["agreement"]["levels"] == [0, 0.25, 0.5, 0.75, 1]
-    decimal = write_labels(project, *({"id": f"q{at}", "label": label / 2} for at, label in enumerate(people)))
-    assert error_of(capsys, decimal, "results.json", "--scale", "-2..2").startswith(
+    halves = write_labels(project, *({"id": f"q{at}", "label": label / 2} for at, label in enumerate(people)))
+    assert error_of(capsys, halves, "results.json", "--scale", "-2..2").startswith(
         "labels.jsonl:2: label: found -0.5, wanted a whole number in -2..2"
     )
-    (judge,) = json_of(capsys, decimal, "results.json", "--scale", "-2.0..2.0")["judges"]
+    (judge,) = json_of(capsys, halves, "results.json", "--scale", "-2.0..2.0")["judges"]
     assert judge["correlations"]["pearson"]["value"] == pytest.approx(stats.pearsonr(ONE, people).statistic)
 
 
-def test_labels_of_many_values_have_correlations_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_with_many_values_have_only_correlations(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scores = tuple(at / 30 for at in range(30))
     write_run(project, [outcome_of(f"q{at:02}", token_f1=score) for at, score in enumerate(scores)])
     people = [at * at / 9 for at in range(30)]
@@ -201,7 +203,7 @@ def test_labels_of_many_values_have_correlations_only(project: Path, capsys: pyt
     assert "kappa" in output_of(capsys, labels, "results.json", "--scale", "0.0..100.0", "--threshold", "0.5")
 
 
-def test_labels_take_one_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_of_answers_need_exactly_one_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, run_of(one=ONE))
     labels = write_labels(project, {"id": "q0", "label": 1})
     assert error_of(capsys, labels, "results.json", "results.json") == (

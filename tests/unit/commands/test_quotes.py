@@ -20,10 +20,14 @@ ZH = "博物馆位于老城区。每天上午9点开门。周一闭馆。"
     [
         (HOURS, (("nine", "9:00"),), "The museum opens at 9:00."),
         (HOURS, (("9:00",), ("18:00",)), "The museum opens at 9:00. It closes at 18:00."),
-        (HOURS, (("9:00",), ("Sunday",)), "The museum opens at 9:00."),  # what stands elsewhere is another label's
+        (
+            HOURS,
+            (("9:00",), ("Sunday",)),
+            "The museum opens at 9:00.",
+        ),  # an answer in another text belongs to another label
         (f"  {HOURS}\n", (("old",),), "We are in the old town."),
         (ZH, (("9点",),), "每天上午9点开门。"),
-        (ZH, (("一闭",),), "周一闭馆。"),  # Chinese is not held to how words are cut
+        (ZH, (("一闭",),), "周一闭馆。"),  # Chinese answers may start within a word
     ],
 )
 def test_the_quote_is_the_sentences_with_the_answer(text: str, gold: Gold, quote: str) -> None:
@@ -34,56 +38,58 @@ def test_the_quote_is_the_sentences_with_the_answer(text: str, gold: Gold, quote
     ("gold", "document"),
     [
         ((), HOURS),
-        ((("Sunday",),), HOURS),  # no sentence has it
-        ((("at",),), HOURS),  # several have it
+        ((("Sunday",),), HOURS),  # no sentence contains it
+        ((("at",),), HOURS),  # several sentences contain it
         ((("9:00",), ("at",)), HOURS),
-        ((("no",),), HOURS),  # a verdict may stand anywhere
-        ((("use",),), HOURS),  # within "museum" it is no word
-        ((("9:00",),), f"{HOURS} The museum  OPENS at 9:00."),  # the document says it twice
+        ((("no",),), HOURS),  # a short verdict may occur in any sentence
+        ((("use",),), HOURS),  # part of the word "museum"
+        ((("9:00",),), f"{HOURS} The museum  OPENS at 9:00."),  # the document contains the sentence twice
     ],
 )
-def test_without_certain_sentences_the_quote_is_the_whole_text(gold: Gold, document: str) -> None:
+def test_the_quote_is_the_whole_text_if_no_single_sentence_has_the_answer(gold: Gold, document: str) -> None:
     assert quote_of(f"\n{HOURS} ", gold, document) == HOURS
 
 
 def corpus(**documents: str) -> LabelledCorpus:
-    """Return a corpus whose documents are cut at line breaks."""
-    whole = [Passage(name, text) for name, text in documents.items()]
-    cut = [Passage(f"{p.id}#{n}", line) for p in whole for n, line in enumerate(p.text.split("\n"))]
-    return LabelledCorpus(cut, whole)
+    """Return a corpus whose documents are chunked at line breaks."""
+    pages = [Passage(name, text) for name, text in documents.items()]
+    chunks = [Passage(f"{p.id}#{n}", line) for p in pages for n, line in enumerate(p.text.split("\n"))]
+    return LabelledCorpus(chunks, pages)
 
 
-def evidence(record: JsonObject, instance: Instance, read: LabelledCorpus) -> Any:
-    return anchor_record(record, instance, read).record.get("evidence")
+def evidence(record: JsonObject, instance: Instance, labelled_corpus: LabelledCorpus) -> Any:
+    return anchor_record(record, instance, labelled_corpus).record.get("evidence")
 
 
 def test_two_labels_of_the_same_sentences_are_one_quote_of_the_higher_grade() -> None:
-    whole = "Come early. Tea costs 3 euros. Pay in cash."
-    read = LabelledCorpus(
+    text = "Come early. Tea costs 3 euros. Pay in cash."
+    labelled_corpus = LabelledCorpus(
         [Passage("m#0", "Come early. Tea costs 3 euros."), Passage("m#1", "Tea costs 3 euros. Pay in cash.")],
-        [Passage("m", whole)],
+        [Passage("m", text)],
     )
     instance = Instance("q", "?", (("3 euros",),), qrels={"m#0": 1, "m#1": 3})
-    assert evidence({"qrels": {}}, instance, read) == [{"page": "m", "quote": "Tea costs 3 euros.", "grade": 3}]
+    assert evidence({"qrels": {}}, instance, labelled_corpus) == [
+        {"page": "m", "quote": "Tea costs 3 euros.", "grade": 3}
+    ]
 
 
 def test_relevant_qrels_come_before_positive_passages() -> None:
     positive = Passage("p", "Cake costs 4 euros.", role="positive")
-    read = corpus(menu="Tea costs 3 euros.\nCake costs 4 euros.")
+    labelled_corpus = corpus(menu="Tea costs 3 euros.\nCake costs 4 euros.")
     record: JsonObject = {"qrels": {"menu#0": 1}, "passages": []}
-    assert evidence(record, Instance("q", "?", (), (positive,), qrels={"menu#0": 1}), read) == [
+    assert evidence(record, Instance("q", "?", (), (positive,), qrels={"menu#0": 1}), labelled_corpus) == [
         {"page": "menu", "quote": "Tea costs 3 euros."}
     ]
-    assert evidence(record, Instance("q", "?", (), (positive,), qrels={"menu#0": 0}), read) == [
+    assert evidence(record, Instance("q", "?", (), (positive,), qrels={"menu#0": 0}), labelled_corpus) == [
         {"page": "menu", "quote": "Cake costs 4 euros."}
     ]
 
 
-def test_a_positive_passage_belongs_to_the_document_of_its_id_or_the_first() -> None:
-    read = corpus(old="Tea costs 3 euros.", new="Tea costs 3 euros.\nCake costs 4 euros.")
+def test_a_positive_passage_belongs_to_the_document_of_its_id_or_to_the_first_match() -> None:
+    labelled_corpus = corpus(old="Tea costs 3 euros.", new="Tea costs 3 euros.\nCake costs 4 euros.")
     for name, page in (("new#0", "new"), ("p7", "old"), ("new#1", "new")):
         positive = Passage(name, "tea COSTS 3 euros.", role="positive")
-        result = anchor_record({"passages": []}, Instance("q", "?", (), (positive,)), read)
+        result = anchor_record({"passages": []}, Instance("q", "?", (), (positive,)), labelled_corpus)
         assert result.record["evidence"] == [{"page": page, "quote": "tea COSTS 3 euros."}]
         assert result.n_ambiguous == 1
 

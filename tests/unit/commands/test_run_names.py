@@ -14,16 +14,16 @@ OLD, TWIN, TENTH, NEW = "20260101T000000", "20260102T030405-2", "20260102T030405
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a project with four runs, each with one recording; it is the current folder."""
+    """Return the current folder: a project with four runs, each with a file of used recordings."""
     (tmp_path / "pyproject.toml").write_text("")
     (tmp_path / "cassettes").mkdir()
     for name in (OLD, TWIN, TENTH, NEW):
-        note(tmp_path / ".rageval" / "runs" / name)
+        create_run(tmp_path / ".rageval" / "runs" / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def note(folder: Path) -> None:
+def create_run(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "used-recordings.txt").write_text("# complete\n")
 
@@ -34,7 +34,7 @@ def run_of(capsys: pytest.CaptureFixture[str], name: str) -> str:
     return capsys.readouterr().out.splitlines()[-1].removeprefix("Used by run ").removesuffix(".")
 
 
-def refused(capsys: pytest.CaptureFixture[str], name: str) -> str:
+def error_of(capsys: pytest.CaptureFixture[str], name: str) -> str:
     assert main(["cassettes", "--run", name]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     return without_code(line).removeprefix("rageval: ")
@@ -48,38 +48,40 @@ def refused(capsys: pytest.CaptureFixture[str], name: str) -> str:
         (f".rageval/runs/{OLD}", OLD),
     ],
 )  # fmt: skip
-def test_a_run_has_several_names(name: str, run: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_can_be_named_in_several_ways(
+    name: str, run: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_of(capsys, name) == run
 
 
 def test_a_whole_name_is_not_the_start_of_others(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    note(project / ".rageval" / "runs" / "20260102T030405")
+    create_run(project / ".rageval" / "runs" / "20260102T030405")
     assert run_of(capsys, "20260102T030405") == "20260102T030405"
 
 
 def test_an_ambiguous_start_lists_the_newest_five(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys, "20260102") == (
+    assert error_of(capsys, "20260102") == (
         f"several runs begin with '20260102': {TENTH}, {TWIN}; write more of the name"
     )
     for second in range(3):
-        note(project / ".rageval" / "runs" / f"20260104T00000{second}")
-    assert refused(capsys, "2026").startswith("several runs begin with '2026': 20260104T000002, 20260104T000001, ")
-    assert refused(capsys, "2026").endswith(f"{NEW}, {TENTH} and 2 more; write more of the name")
+        create_run(project / ".rageval" / "runs" / f"20260104T00000{second}")
+    assert error_of(capsys, "2026").startswith("several runs begin with '2026': 20260104T000002, 20260104T000001, ")
+    assert error_of(capsys, "2026").endswith(f"{NEW}, {TENTH} and 2 more; write more of the name")
 
 
 def test_an_unknown_name_lists_runs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = project / ".rageval" / "runs"
-    named = f"name one, such as {NEW}, {TENTH}, {TWIN}, {OLD}, or a file"
+    suggestion = f"name one, such as {NEW}, {TENTH}, {TWIN}, {OLD}, or a file"
     for name in ("2027", "Latest", "latest~x", "*", ""):
-        assert refused(capsys, name) == f"the run {name} is not under {runs}; {named}"
-    assert refused(capsys, "latest~4") == f"there is no run latest~4 under {runs}; {named}"
-    assert "is not under" in refused(capsys, "x" * 300)
+        assert error_of(capsys, name) == f"the run {name} is not under {runs}; {suggestion}"
+    assert error_of(capsys, "latest~4") == f"there is no run latest~4 under {runs}; {suggestion}"
+    assert "is not under" in error_of(capsys, "x" * 300)
 
 
-def test_without_runs_the_tests_come_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_error_without_runs_asks_to_run_the_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "pyproject.toml").write_text("")
     (tmp_path / "cassettes").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
-        assert refused(capsys, "latest").startswith("there is no run latest under ")
-        assert refused(capsys, "x").endswith("; run the tests first, or name a file")
+        assert error_of(capsys, "latest").startswith("there is no run latest under ")
+        assert error_of(capsys, "x").endswith("; run the tests first, or name a file")

@@ -39,8 +39,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def ran(root: Path, name: str, results: object = None) -> Path:
-    """Write a run's results; without any, it was cut short."""
+def store_run(root: Path, name: str, results: object = None) -> Path:
+    """Create the folder of a run; without results the run was cut short."""
     folder = root / ".rageval" / "runs" / name
     folder.mkdir(parents=True)
     if isinstance(results, dict):
@@ -50,14 +50,14 @@ def ran(root: Path, name: str, results: object = None) -> Path:
     return folder / "results.json"
 
 
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = "show") -> list[str]:
+def output_lines(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = "show") -> list[str]:
     assert main([command, *arguments]) == 0
     out, err = capsys.readouterr()
     assert not err
     return out.splitlines()
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = "show") -> str:
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = "show") -> str:
     assert main([command, *arguments]) == 2
     out, err = capsys.readouterr()
     assert not out
@@ -67,39 +67,39 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = 
 
 def test_the_newest_run_is_shown_unless_one_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("20260102T030405-9", "20260102T030405-10", "20251231T000000"):
-        ran(project, name, RESULTS)
-    newest, *lines = shown(capsys, "--full")
+        store_run(project, name, RESULTS)
+    newest, *lines = output_lines(capsys, "--full")
     assert newest == "run 20260102T030405-10, started 2026-01-02T03:04:05+00:00"
     assert lines[0] == "1 case: 1 scored, 0 errors, 2 not selected · system mine"
     rows = [line.split() for line in lines]
     assert ["Kettles", "1.00", "(1)*"] in rows
     assert ["PASSED", "error_rate", "<=", "0", "0", "n", "1", "[0.00,", "0.79]"] in rows
     assert "warning: t: a note" in lines
-    assert "warning: t: a note" in shown(capsys)
+    assert "warning: t: a note" in output_lines(capsys)
     assert lines[-1].startswith("rag: the gate holds ")
-    assert shown(capsys, "20251231T000000")[0].startswith("run 20251231T000000, ")
+    assert output_lines(capsys, "20251231T000000")[0].startswith("run 20251231T000000, ")
 
 
 def test_a_file_is_shown_wherever_it_is(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "downloaded.json").write_text(json.dumps({**RESULTS, "run": {**RESULTS["run"], "id": ""}}))  # type: ignore[dict-item]
-    assert shown(capsys, "downloaded.json")[0].startswith("run downloaded.json, started ")
+    assert output_lines(capsys, "downloaded.json")[0].startswith("run downloaded.json, started ")
 
 
 def test_a_missing_run_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys).endswith(f"no run under {project / '.rageval' / 'runs'} yet; run the tests first")
-    ran(project, "r1")
+    assert error_of(capsys).endswith(f"no run under {project / '.rageval' / 'runs'} yet; run the tests first")
+    store_run(project, "r1")
     for arguments in ([], ["r1"], [".rageval/runs/r1"]):
-        assert "the run r1 has no results.json: cut short or still running; name" in refused(capsys, *arguments)
-    assert f"the run r9 is not under {project / '.rageval' / 'runs'}; name" in refused(capsys, "r9")
+        assert "the run r1 has no results.json: cut short or still running; name" in error_of(capsys, *arguments)
+    assert f"the run r9 is not under {project / '.rageval' / 'runs'}; name" in error_of(capsys, "r9")
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"run": {', json.dumps({**RESULTS, "plan": None}), '"\\ud800', "\ud800"]
 )
 def test_a_foreign_file_is_one_sentence(text: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = ran(project, "r1")
+    path = store_run(project, "r1")
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    assert refused(capsys) == (
+    assert error_of(capsys) == (
         f"rageval: {path} is not a results.json that this version can read: "
         "it is truncated or has another version; name another run or file"
     )
@@ -140,13 +140,13 @@ def changed(*path: Any, to: object) -> str:
 def test_a_value_of_the_wrong_type_is_one_sentence(
     text: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = ran(project, "r1")
+    path = store_run(project, "r1")
     path.write_text(text)
-    assert refused(capsys).startswith(f"rageval: {path} is not a results.json that this version can read: ")
+    assert error_of(capsys).startswith(f"rageval: {path} is not a results.json that this version can read: ")
 
 
 def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
-    ran(project, "r1", RESULTS)
+    store_run(project, "r1", RESULTS)
     script = (
         "import sys; from pytest_rageval.cli import main; status = main(['show'])\n"
         "print(*sorted(sys.modules.keys() & {'pytest', '_pytest', 'numpy', 'asyncio', 'litellm'})); sys.exit(status)"
@@ -155,31 +155,31 @@ def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
     assert run.stdout.splitlines()[-1] == ""
 
 
-def test_a_page_is_drawn_instead(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stored = ran(project, "20260102T030405", RESULTS)
+def test_a_page_is_exported(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = store_run(project, "20260102T030405", RESULTS)
     page = project / "out" / "page.html"
-    assert shown(capsys, "--as", "html", "--out", str(page), command="export") == [
+    assert output_lines(capsys, "--as", "html", "--out", str(page), command="export") == [
         f"{page}: html of run 20260102T030405, started 2026-01-02T03:04:05+00:00"
     ]
-    drawn = page.read_text(encoding="utf-8")
-    assert "Nothing failed, and there is no gate" in drawn
-    assert shown(capsys, str(stored), "--as", "html", "--out", str(page), command="export")
-    assert page.read_text(encoding="utf-8") == drawn
+    html = page.read_text(encoding="utf-8")
+    assert "Nothing failed, and there is no gate" in html
+    assert output_lines(capsys, str(stored), "--as", "html", "--out", str(page), command="export")
+    assert page.read_text(encoding="utf-8") == html
 
 
-def test_a_page_that_cannot_be_drawn(
+def test_a_page_that_cannot_be_exported_is_one_sentence(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran(project, "20260102T030405", RESULTS)
+    store_run(project, "20260102T030405", RESULTS)
     html = ("--as", "html", "--out")
-    folder = refused(capsys, *html, str(project), command="export")
+    folder = error_of(capsys, *html, str(project), command="export")
     assert folder.startswith(f"rageval: --out {project} cannot be written: ")
-    ran(project, "20260102T030406", {**RESULTS, "gates": [{"expr": "accuracy >= 1"}]})
-    assert "its results.json is incomplete" in refused(capsys, *html, "page.html", command="export")
+    store_run(project, "20260102T030406", {**RESULTS, "gates": [{"expr": "accuracy >= 1"}]})
+    assert "its results.json is incomplete" in error_of(capsys, *html, "page.html", command="export")
     assert not (project / "page.html").exists()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     expected = "rageval: an HTML report needs an optional dependency: pip install 'pytest-rageval[html]'"
-    assert refused(capsys, *html, "page.html", command="export") == expected
+    assert error_of(capsys, *html, "page.html", command="export") == expected
 
 
 def test_a_format_is_sent_to_the_command_that_writes_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,3 +1,5 @@
+"""Chunking settings, and the chunks that each setting gives."""
+
 from __future__ import annotations
 
 import pytest
@@ -61,7 +63,7 @@ def test_an_invalid_chunking_is_one_sentence(text: str, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
-def test_tokens_overlap_and_keep_their_punctuation() -> None:
+def test_token_chunks_overlap_and_keep_punctuation() -> None:
     assert chunks('She said: "Boil (it) now."  Then tea.', "tokens 3 1") == [
         "She said: \"Boil",
         "\"Boil (it) now.\"",
@@ -70,16 +72,16 @@ def test_tokens_overlap_and_keep_their_punctuation() -> None:
     assert chunks("one two three four", "tokens 2") == ["one two", "three four"]
 
 
-def test_chinese_is_cut_at_words() -> None:
+def test_chinese_is_chunked_at_words() -> None:
     assert chunks("山间铁路由市长剪彩通车。", "tokens 3") == ["山间铁路由", "市长剪彩通车。"]
 
 
-def test_sentences_are_cut_in_both_languages() -> None:
+def test_english_and_chinese_are_chunked_at_sentences() -> None:
     assert chunks("One. Two!  Three?", "sentences 2") == ["One. Two!", "Three?"]
     assert chunks("第一句。第二句！第三句？", "sentences 2") == ["第一句。第二句！", "第三句？"]
 
 
-def test_sections_go_from_heading_to_heading() -> None:
+def test_each_heading_starts_a_section() -> None:
     assert chunks(MARKDOWN, "sections") == [
         "Before.",
         "# Kettles\n## Care\n\nDescale it.\n```\n# a comment\n```",
@@ -90,6 +92,6 @@ def test_sections_go_from_heading_to_heading() -> None:
 
 
 @pytest.mark.parametrize("setting", ["none", "tokens 3", "sentences 1", "sections"])
-def test_a_text_without_words_is_one_chunk_and_white_space_none(setting: str) -> None:
+def test_a_text_without_words_is_one_chunk_and_white_space_gives_none(setting: str) -> None:
     assert chunks(" *** \n", setting) == ["***"]
     assert chunks(" \n\t\u3000", setting) == []

@@ -1,3 +1,5 @@
+"""Corpus formats: JSON Lines, BEIR, TSV, lines, text, Markdown and HTML."""
+
 from __future__ import annotations
 
 import json
@@ -27,13 +29,13 @@ def read(format_name: str, content: str | bytes, name: str = "file") -> list[Doc
     return list(FORMATS.get(format_name)(path, name))
 
 
-def fault(format_name: str, content: str | bytes) -> str:
+def error_of(format_name: str, content: str | bytes) -> str:
     with pytest.raises(DataError) as caught:
         read(format_name, content)
     return str(caught.value)
 
 
-def bare(documents: Iterable[Document]) -> list[tuple[str, str, str]]:
+def id_text_title(documents: Iterable[Document]) -> list[tuple[str, str, str]]:
     return [(document.id, document.text, document.title) for document in documents]
 
 
@@ -69,7 +71,7 @@ def test_a_byte_order_mark_crlf_and_blank_lines_are_accepted_in_records() -> Non
     ],
 )
 def test_an_invalid_record_is_reported_with_its_line(content: bytes, message: str) -> None:
-    assert fault("jsonl", content).startswith(message)
+    assert error_of("jsonl", content).startswith(message)
 
 
 def test_a_line_of_a_megabyte_is_one_document() -> None:
@@ -86,7 +88,7 @@ def test_beir_is_a_folder_with_a_corpus() -> None:
     )
     read("beir", content, "scifact/corpus.jsonl")
     documents = list(FORMATS.get("beir")(folder, "scifact"))
-    assert bare(documents) == [("4983", "Boils.", "Water"), ("5", "But a title", "")]
+    assert id_text_title(documents) == [("4983", "Boils.", "Water"), ("5", "But a title", "")]
     assert [dict(document.metadata) for document in documents] == [{"url": "u", "year": 1}, {}]
     assert documents[1].where == "scifact/corpus.jsonl:2"
 
@@ -95,8 +97,8 @@ def test_beir_without_a_corpus_or_a_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"^corpus\.jsonl: no such file; a BEIR folder needs it$"):
         list(FORMATS.get("beir")(tmp_path, "."))
     message = "file:1: text: found '', wanted a string that is not empty, or a title"
-    assert fault("beir", '{"_id": "1", "title": " ", "text": ""}') == message
-    assert fault("beir", '{"_id": 1, "text": "a", "metadata": 3}') == "file:1: metadata: found 3, wanted an object"
+    assert error_of("beir", '{"_id": "1", "title": " ", "text": ""}') == message
+    assert error_of("beir", '{"_id": 1, "text": "a", "metadata": 3}') == "file:1: metadata: found 3, wanted an object"
 
 
 TSV = [("1", 'He said "hi", twice.', "Greetings"), ("2", "Kettles\\boil", "")]
@@ -111,8 +113,8 @@ TSV = [("1", 'He said "hi", twice.', "Greetings"), ("2", "Kettles\\boil", "")]
         '"1"\t"He said ""hi"", twice."\t"Greetings"\r\n\r\n2\t"Kettles\\boil"\t""',
     ],
 )
-def test_tsv_is_read_quoted_or_not_header_or_not(header: str, rows: str) -> None:
-    assert bare(read("tsv", header + rows)) == TSV
+def test_tsv_is_read_with_and_without_quotes_and_header(header: str, rows: str) -> None:
+    assert id_text_title(read("tsv", header + rows)) == TSV
 
 
 def test_tsv_uses_the_columns_of_its_header() -> None:
@@ -120,8 +122,8 @@ def test_tsv_uses_the_columns_of_its_header() -> None:
     assert document == Document("1", "a\tb", "Water", "P", {"url": "u"}, "file:2")
 
 
-def test_tsv_may_do_without_titles() -> None:
-    assert bare(read("tsv", '1\ta "b\n2\t"c" d\n')) == [("1", 'a "b', ""), ("2", '"c" d', "")]
+def test_tsv_needs_no_titles() -> None:
+    assert id_text_title(read("tsv", '1\ta "b\n2\t"c" d\n')) == [("1", 'a "b', ""), ("2", '"c" d', "")]
 
 
 @pytest.mark.parametrize(
@@ -141,10 +143,10 @@ def test_tsv_may_do_without_titles() -> None:
     ],
 )
 def test_an_invalid_row_is_reported_with_its_line(content: str, message: str) -> None:
-    assert fault("tsv", content).startswith(message)
+    assert error_of("tsv", content).startswith(message)
 
 
-def test_one_document_a_line_is_named_by_its_line() -> None:
+def test_each_line_is_a_document_with_its_line_number_as_id() -> None:
     documents = read("lines", "\ufefffirst\r\n\n\u2028\n 第二 \n")
     assert [(d.id, d.text, d.where) for d in documents] == [
         ("file:1", "first", "file:1"),
@@ -153,21 +155,23 @@ def test_one_document_a_line_is_named_by_its_line() -> None:
 
 
 @pytest.mark.parametrize("format_name", ["html", "lines", "markdown", "text"])
-def test_other_encodings_and_binaries_are_refused_by_line(format_name: str) -> None:
-    assert fault(format_name, b"ok\ncaf\xe9\n") == "file:2: byte 0xe9 at offset 6 is not UTF-8; save the file as UTF-8"
-    assert fault(format_name, BOM + b"ok\n\xff").startswith("file:2: byte 0xff at offset 6 is not UTF-8")
-    assert fault(format_name, "text".encode("utf-16")).startswith("file:1: byte 0xff at offset 0 is not UTF-8")
-    assert fault(format_name, b"ok\n\na\x00b").startswith("file:3: found a NUL byte, wanted UTF-8 text")
+def test_other_encodings_and_binary_files_are_refused_with_their_line(format_name: str) -> None:
+    assert (
+        error_of(format_name, b"ok\ncaf\xe9\n") == "file:2: byte 0xe9 at offset 6 is not UTF-8; save the file as UTF-8"
+    )
+    assert error_of(format_name, BOM + b"ok\n\xff").startswith("file:2: byte 0xff at offset 6 is not UTF-8")
+    assert error_of(format_name, "text".encode("utf-16")).startswith("file:1: byte 0xff at offset 0 is not UTF-8")
+    assert error_of(format_name, b"ok\n\na\x00b").startswith("file:3: found a NUL byte, wanted UTF-8 text")
 
 
 def test_text_is_decoded_like_pythons_text_mode() -> None:
-    assert bare(read("text", BOM + b"One.\r\nTwo.\rThree.\n")) == [("file", "One.\nTwo.\nThree.\n", "")]
+    assert id_text_title(read("text", BOM + b"One.\r\nTwo.\rThree.\n")) == [("file", "One.\nTwo.\nThree.\n", "")]
     assert Path("file").read_text("utf-8-sig") == "One.\nTwo.\nThree.\n"
 
 
 def test_markdown_keeps_its_markup_and_first_heading_as_title() -> None:
     content = "---\ntitle: x\n---\n```\n# not this\n```\nIntro.\n\nTea *pots*\n=========\n\n## Later\n"
-    assert bare(read("markdown", content)) == [("file", content, "Tea *pots*")]
+    assert id_text_title(read("markdown", content)) == [("file", content, "Tea *pots*")]
     assert read("markdown", "No heading.\n")[0].title == ""
 
 
@@ -178,12 +182,12 @@ def test_html_gives_one_line_per_block_of_visible_text() -> None:
       100&nbsp;&deg;C.<br>Never <b>mo</b>re.</p><ul><li>one<li>two</ul>
       <table><tr><th>a<td>1</tr></table><pre>x = 1
       y = 2</pre><!-- hidden --></body></html>"""
-    ((_, text, title),) = bare(read("html", content))
+    ((_, text, title),) = id_text_title(read("html", content))
     assert title == "Tea & pots"
     assert text.split("\n") == ["The pot", "Boils at 100 °C.", "Never more.", "one", "two", "a 1", "x = 1", "y = 2"]
 
 
 def test_html_without_a_title_is_titled_by_its_first_heading() -> None:
-    assert bare(read("html", "<h2> </h2><h3>Pots</h3><h1>Big</h1><p>a")) == [("file", "Pots\nBig\na", "Pots")]
-    assert bare(read("html", "just text")) == [("file", "just text", "")]
-    assert bare(read("html", "<script>all of it")) == [("file", "", "")]
+    assert id_text_title(read("html", "<h2> </h2><h3>Pots</h3><h1>Big</h1><p>a")) == [("file", "Pots\nBig\na", "Pots")]
+    assert id_text_title(read("html", "just text")) == [("file", "just text", "")]
+    assert id_text_title(read("html", "<script>all of it")) == [("file", "", "")]

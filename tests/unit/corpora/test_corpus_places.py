@@ -1,3 +1,5 @@
+"""Files of a corpus: globs, paths and formats in ``rag_corpus``."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -25,22 +27,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def named(folder: Path, *entries: str) -> list[tuple[str, str]]:
+def formats_and_names(folder: Path, *entries: str) -> list[tuple[str, str]]:
     return [(place.format, place.name) for place in places(entries, folder, FORMATS)]
 
 
-def test_a_glob_takes_visible_files_sorted_by_name(folder: Path) -> None:
-    assert named(folder, "docs/*") == [("markdown", "docs/a.md"), ("markdown", "docs/b.md")]
-    assert named(folder, "docs/**/*.*") == [
+def test_a_glob_matches_visible_files_sorted_by_name(folder: Path) -> None:
+    assert formats_and_names(folder, "docs/*") == [("markdown", "docs/a.md"), ("markdown", "docs/b.md")]
+    assert formats_and_names(folder, "docs/**/*.*") == [
         ("markdown", "docs/a.md"),
         ("markdown", "docs/b.md"),
         ("html", "docs/deep/c.html"),
     ]
-    assert named(folder, "docs/.hidden/*.md") == [("markdown", "docs/.hidden/d.md")]
+    assert formats_and_names(folder, "docs/.hidden/*.md") == [("markdown", "docs/.hidden/d.md")]
 
 
 def test_the_format_is_the_prefix_or_the_ending(folder: Path) -> None:
-    assert named(folder, "notes.txt", "lines:notes.txt", "data/x.tsv", "scifact", "beir:scifact", "text:docs/a.md") == [
+    assert formats_and_names(
+        folder, "notes.txt", "lines:notes.txt", "data/x.tsv", "scifact", "beir:scifact", "text:docs/a.md"
+    ) == [
         ("text", "notes.txt"),
         ("lines", "notes.txt"),
         ("tsv", "data/x.tsv"),
@@ -48,9 +52,9 @@ def test_the_format_is_the_prefix_or_the_ending(folder: Path) -> None:
         ("beir", "scifact"),
         ("text", "docs/a.md"),
     ]
-    assert named(folder, "[odd].md") == [("markdown", "[odd].md")]
-    assert named(folder, str(folder / "notes.txt")) == [("text", (folder / "notes.txt").as_posix())]
-    assert named(folder / "data", "../docs/*.md")[0] == ("markdown", "../docs/a.md")
+    assert formats_and_names(folder, "[odd].md") == [("markdown", "[odd].md")]
+    assert formats_and_names(folder, str(folder / "notes.txt")) == [("text", (folder / "notes.txt").as_posix())]
+    assert formats_and_names(folder / "data", "../docs/*.md")[0] == ("markdown", "../docs/a.md")
 
 
 @pytest.mark.parametrize(
@@ -72,13 +76,13 @@ def test_the_format_is_the_prefix_or_the_ending(folder: Path) -> None:
         ("a" * 5000, DataError, "rag_corpus: the path 'aaaaa"),
     ],
 )
-def test_a_missing_file_is_one_sentence(folder: Path, entry: str, kind: type[Exception], message: str) -> None:
+def test_an_invalid_entry_is_one_sentence(folder: Path, entry: str, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind) as caught:
-        named(folder, entry)
+        formats_and_names(folder, entry)
     assert str(caught.value).startswith(message)
 
 
-def test_the_form_is_checked_without_looking_for_files() -> None:
+def test_the_syntax_of_entries_is_checked_without_reading_files() -> None:
     check_form(("jsonl:gone.jsonl", "gone/*.md", "C:\\docs\\a.md"), FORMATS)
     with pytest.raises(UnknownNameError):
         check_form(("gone.md", "bair:gone"), FORMATS)

@@ -1,3 +1,5 @@
+"""Passages of a corpus: ids, chunks, errors and memory."""
+
 from __future__ import annotations
 
 import hashlib
@@ -33,7 +35,7 @@ def read(*entries: str, chunking: Chunking | None = None, catalog: Catalog | Non
     return passages(places(entries, Path.cwd(), formats), formats, chunking or Chunking())
 
 
-def fault(*entries: str, catalog: Catalog | None = None) -> str:
+def error_of(*entries: str, catalog: Catalog | None = None) -> str:
     with pytest.raises((DataError, SettingError)) as caught:
         list(read(*entries, catalog=catalog))
     return str(caught.value)
@@ -47,7 +49,7 @@ def test_whole_documents_keep_their_ids_and_texts() -> None:
     ]
 
 
-def test_chunks_are_numbered_and_know_their_page_and_place() -> None:
+def test_chunks_are_numbered_and_have_their_page_and_span() -> None:
     text = "First one.  Second one.\nThird."
     write(a_txt=text)
     passages = list(read("a.txt", chunking=Chunking("sentences", 2, 1)))
@@ -69,25 +71,25 @@ def test_a_duplicate_id_is_reported_with_both_places() -> None:
         a_jsonl='{"id": "d1", "text": "One."}\n\n{"id": "d2", "text": "Two."}',
         b_jsonl='{"id": "d3", "text": "Three."}\n{"id": "d2", "text": "Two."}',
     )
-    assert fault("*.jsonl") == "b.jsonl:2: duplicate id 'd2', first used in a.jsonl:3"
-    assert fault("a.jsonl", "jsonl:a.jsonl") == "a.jsonl:1: duplicate id 'd1', first used in a.jsonl:1"
+    assert error_of("*.jsonl") == "b.jsonl:2: duplicate id 'd2', first used in a.jsonl:3"
+    assert error_of("a.jsonl", "jsonl:a.jsonl") == "a.jsonl:1: duplicate id 'd1', first used in a.jsonl:1"
 
 
 def test_a_file_without_a_document_or_without_a_text_is_refused() -> None:
     write(a_txt=" \n", b_jsonl="\n\n", c_html="<script>x</script>", d_tsv="id\ttext\n", e_md="")
-    assert fault("a.txt") == "a.txt: the document has no text; add a text or remove the document"
-    assert fault("e.md") == "e.md: the document has no text; add a text or remove the document"
-    assert fault("c.html") == "c.html: the document has no text; add a text or remove the document"
-    assert fault("b.jsonl") == "b.jsonl: has no document; it needs at least one"
-    assert fault("d.tsv") == "d.tsv: has no document; it needs at least one"
+    assert error_of("a.txt") == "a.txt: the document has no text; add a text or remove the document"
+    assert error_of("e.md") == "e.md: the document has no text; add a text or remove the document"
+    assert error_of("c.html") == "c.html: the document has no text; add a text or remove the document"
+    assert error_of("b.jsonl") == "b.jsonl: has no document; it needs at least one"
+    assert error_of("d.tsv") == "d.tsv: has no document; it needs at least one"
 
 
 def test_passages_are_read_lazily() -> None:
     write(a_jsonl='{"id": "d1", "text": "One."}\n{"id": "d2"}\n')
-    reading = read("a.jsonl")
-    assert next(reading).id == "d1"
+    stream = read("a.jsonl")
+    assert next(stream).id == "d1"
     with pytest.raises(DataError, match=r"^a\.jsonl:2: the field text is missing"):
-        next(reading)
+        next(stream)
 
 
 def test_a_custom_format_is_read_and_its_errors_are_reported() -> None:
@@ -102,9 +104,9 @@ def test_a_custom_format_is_read_and_its_errors_are_reported() -> None:
     write(a_dat="one\ntwo")
     assert [(p.id, p.text) for p in read("pairs:a.dat", catalog=catalog)] == [("a.dat/0", "ONE"), ("a.dat/1", "TWO")]
     problem = "rag_corpus: the reader of 'broken' failed on a.dat: ZeroDivisionError: division by zero"
-    assert fault("broken:a.dat", catalog=catalog) == problem
+    assert error_of("broken:a.dat", catalog=catalog) == problem
     problem = "rag_corpus: the reader of 'tuples' yielded ('d1', 'text'), wanted Document(id, text, title) with strings"
-    assert fault("tuples:a.dat", catalog=catalog) == problem
+    assert error_of("tuples:a.dat", catalog=catalog) == problem
 
 
 @pytest.mark.parametrize("chunking", [Chunking(), Chunking("sentences", 20)])
@@ -113,15 +115,15 @@ def test_a_corpus_is_never_in_memory_twice(chunking: Chunking) -> None:
     assert sum(1 for _ in read("a.jsonl", chunking=chunking)) >= 500  # the first use imports modules and fills caches
     tracemalloc.start()
     try:
-        held = tuple(read("a.jsonl", chunking=chunking))
-        now, peak = tracemalloc.get_traced_memory()
+        corpus = tuple(read("a.jsonl", chunking=chunking))
+        current, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert now > sum(len(passage.text) for passage in held)
-    assert peak < 1.1 * now
+    assert current > sum(len(passage.text) for passage in corpus)
+    assert peak < 1.1 * current
 
 
-def test_rgb_has_each_text_of_all_its_records_and_files_once() -> None:
+def test_rgb_has_each_text_of_all_records_and_files_once() -> None:
     records = [
         {"id": 1, "query": "Q?", "answer": "A", "positive": ["茶。", "b"], "negative": ["c"]},
         {"id": 2, "query": "Q?", "answer": "A", "positive": [["c"], ["b", "e"]], "negative": ["茶。", "f", "f"]},

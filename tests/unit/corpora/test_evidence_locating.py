@@ -1,3 +1,5 @@
+"""Evidence located in the documents and chunks of a corpus."""
+
 from __future__ import annotations
 
 import json
@@ -21,13 +23,13 @@ VISIT = "# Visit\n\nThe museum  OPENS\nat 9:00, not at 8:00. It opens at 9:00.\n
 QUOTE = EvidenceUnit("visit.md", "opens at 9:00")
 
 
-def located(
-    folder: Path, *units: EvidenceUnit, chunking: str = "tokens 4 1", lines: str = "*.md"
+def locate(
+    folder: Path, *units: EvidenceUnit, chunking: str = "tokens 4 1", entry: str = "*.md"
 ) -> tuple[EvidenceLocator, list[Passage]]:
     formats: Registry[Reader] = Registry("corpus format", BUILTIN)
     locator = EvidenceLocator([Instance("q1", "?", evidence=(units,), origin="cases.jsonl:1")])
-    read = passages(places((lines,), folder, formats), formats, parse_chunking(chunking), locator)
-    return locator, list(read)
+    chunks = passages(places((entry,), folder, formats), formats, parse_chunking(chunking), locator)
+    return locator, list(chunks)
 
 
 @pytest.fixture
@@ -38,8 +40,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("chunking", ["none", "tokens 4 1", "sentences 1", "sections"])
-def test_every_occurrence_of_a_quote_in_its_page_is_a_place(folder: Path, chunking: str) -> None:
-    locator, _ = located(folder, QUOTE, chunking=chunking)
+def test_each_occurrence_of_a_quote_in_its_page_is_a_place(folder: Path, chunking: str) -> None:
+    locator, _ = locate(folder, QUOTE, chunking=chunking)
     places = locator.located(lambda name: False).places[QUOTE]
     first, second = VISIT.index("OPENS"), VISIT.rindex("opens")
     assert places == (
@@ -48,7 +50,7 @@ def test_every_occurrence_of_a_quote_in_its_page_is_a_place(folder: Path, chunki
     )
 
 
-def test_evidence_is_in_one_order_with_every_hash_seed() -> None:
+def test_the_order_of_evidence_does_not_depend_on_the_hash_seed() -> None:
     code = (
         "from pytest_rageval.corpora.document import Document\n"
         "from pytest_rageval.corpora.locating import EvidenceLocator\n"
@@ -65,23 +67,23 @@ def test_evidence_is_in_one_order_with_every_hash_seed() -> None:
     assert run.stdout == "True\n"
 
 
-def test_a_span_is_a_place_in_code_points(tmp_path: Path) -> None:
+def test_a_span_counts_code_points(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("🙂 中文 text", encoding="utf-8")
     unit = EvidenceUnit("a.md", span=(2, 4))
-    locator, _ = located(tmp_path, unit)
+    locator, _ = locate(tmp_path, unit)
     assert locator.located(lambda name: False).places == {unit: (EvidencePlace("a.md", (2, 4), "中文"),)}
 
 
-def test_chunks_of_a_document_with_evidence_know_their_spans(folder: Path) -> None:
-    locator, read = located(folder, QUOTE)
+def test_chunks_of_a_document_with_evidence_have_their_spans(folder: Path) -> None:
+    locator, passages_read = locate(folder, QUOTE)
     chunks = locator.located(lambda name: False).chunks
-    expected = {p.id: Chunk("visit.md", p.span or (0, 0), p.text) for p in read if p.page == "visit.md"}
+    expected = {p.id: Chunk("visit.md", p.span or (0, 0), p.text) for p in passages_read if p.page == "visit.md"}
     assert chunks == expected
     assert all(VISIT[slice(*chunk.span)] == chunk.text for chunk in chunks.values())
 
 
 def test_a_whole_document_is_one_chunk(folder: Path) -> None:
-    locator, _ = located(folder, QUOTE, chunking="none")
+    locator, _ = locate(folder, QUOTE, chunking="none")
     assert locator.located(lambda name: False).chunks == {"visit.md": Chunk("visit.md", (0, len(VISIT)), VISIT)}
 
 
@@ -89,7 +91,7 @@ def test_a_quote_is_searched_in_all_documents_of_its_page(tmp_path: Path) -> Non
     records = [{"id": f"v{n}", "page": "visit", "text": text} for n, text in enumerate(["It opens at 9:00.", "Free."])]
     (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     unit = EvidenceUnit("visit", "opens at 9:00")
-    locator, _ = located(tmp_path, unit, chunking="none", lines="jsonl:corpus.jsonl")
+    locator, _ = locate(tmp_path, unit, chunking="none", entry="jsonl:corpus.jsonl")
     assert locator.located(lambda name: False).places == {unit: (EvidencePlace("v0", (3, 16), "opens at 9:00"),)}
 
 
@@ -107,11 +109,11 @@ def test_a_quote_is_searched_in_all_documents_of_its_page(tmp_path: Path) -> Non
     ],
 )
 def test_evidence_outside_the_corpus_is_missing(folder: Path, unit: EvidenceUnit, problem: str) -> None:
-    locator, _ = located(folder, QUOTE, unit)
+    locator, _ = locate(folder, QUOTE, unit)
     instance = Instance("q1", "?", evidence=((QUOTE, unit),))
-    [(missing, what)] = locator.missing(instance)
+    [(missing, reason)] = locator.missing(instance)
     assert missing == unit
-    assert what.startswith(problem)
+    assert reason.startswith(problem)
     assert not locator.has_whole(instance)
     assert locator.has_whole(Instance("q1", "?", evidence=((unit,), (QUOTE,))))
 
@@ -123,24 +125,22 @@ def test_evidence_outside_the_corpus_is_missing(folder: Path, unit: EvidenceUnit
         ((7, 9), "has only white space in the document 'visit.md'"),
     ],
 )
-def test_a_span_outside_its_document_is_reported_with_its_line(
-    folder: Path, span: tuple[int, int], problem: str
-) -> None:
-    locator, _ = located(folder, EvidenceUnit("visit.md", span=span))
-    with pytest.raises(DataError) as refused:
+def test_an_invalid_span_is_reported_with_its_line(folder: Path, span: tuple[int, int], problem: str) -> None:
+    locator, _ = locate(folder, EvidenceUnit("visit.md", span=span))
+    with pytest.raises(DataError) as error:
         locator.check()
-    assert refused.value.where == "cases.jsonl:1"
-    assert refused.value.problem == f"the span {list(span)} of its evidence {problem}; correct the span"
+    assert error.value.where == "cases.jsonl:1"
+    assert error.value.problem == f"the span {list(span)} of its evidence {problem}; correct the span"
 
 
-def test_a_span_may_hold_the_whole_document(folder: Path) -> None:
+def test_a_span_may_cover_the_whole_document(folder: Path) -> None:
     unit = EvidenceUnit("visit.md", span=(0, len(VISIT)))
-    locator, _ = located(folder, unit)
+    locator, _ = locate(folder, unit)
     locator.check()
     assert locator.located(lambda name: False).places[unit][0].text == VISIT
 
 
-def test_passages_of_a_fixture_are_documents_or_chunks_of_one() -> None:
+def test_evidence_is_located_in_documents_and_chunks_of_a_fixture() -> None:
     instance = Instance("q1", "?", evidence=((QUOTE, EvidenceUnit("shop", span=(3, 8))),))
     begin = VISIT.index("OPENS")
     chunks = [

@@ -1,3 +1,5 @@
+"""Rows of CSV files with long cells."""
+
 from __future__ import annotations
 
 import csv
@@ -12,7 +14,7 @@ from pytest_rageval.errors import DataError
 
 @pytest.fixture
 def small_cells() -> Iterator[None]:
-    """The limit that the process has set for its own readers."""
+    """Set a small cell limit, as another reader in the process may do."""
     before = csv.field_size_limit(1_000)
     yield
     csv.field_size_limit(before)
@@ -20,7 +22,7 @@ def small_cells() -> Iterator[None]:
 
 @pytest.mark.usefixtures("small_cells")
 @pytest.mark.parametrize("end", ["\n", '\n"'])
-def test_long_cells_are_read_and_the_limit_of_the_process_stays(end: str, tmp_path: Path) -> None:
+def test_long_cells_are_read_and_the_limit_of_the_process_is_restored(end: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"id;answer\n\n1;{'x' * 2_000}{end}", encoding="utf-8")
     if end == "\n":
@@ -31,7 +33,7 @@ def test_long_cells_are_read_and_the_limit_of_the_process_stays(end: str, tmp_pa
     assert csv.field_size_limit() == 1_000
 
 
-def test_no_limit_is_set_that_a_long_of_32_bits_cannot_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cell_limit_fits_into_32_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.csv").write_text("id\n1\n", encoding="utf-8")
     limits = []
 

@@ -1,3 +1,5 @@
+"""Datasets in BEIR folders."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -20,7 +22,7 @@ def folder(tmp_path: Path, queries: str | None = QUERIES, test: str | None = TES
     return path
 
 
-def test_the_queries_that_the_test_split_judges_are_instances(fixtures_dir: Path) -> None:
+def test_the_judged_queries_of_the_test_split_are_instances(fixtures_dir: Path) -> None:
     one, two = beir.load(fixtures_dir / "datasets" / "beir")
     assert (one.id, one.question, one.qrels) == ("1", "how do tides move the mill", {"m1": 1, "m2": 0})
     assert (one.gold, one.passages, one.provenance) == ((), None, ())
@@ -36,7 +38,7 @@ def test_another_split_is_named_by_its_file(fixtures_dir: Path, monkeypatch: pyt
     assert beir.load(Path("dev.tsv"))[0].id == "3"
 
 
-def test_it_says_which_files_it_reads(fixtures_dir: Path) -> None:
+def test_the_loader_lists_its_files(fixtures_dir: Path) -> None:
     path = fixtures_dir / "datasets" / "beir"
     assert beir.load.files(path) == (path / "queries.jsonl", path / "qrels" / "test.tsv")
     assert beir.load.files(path / "qrels" / "dev.tsv") == (path / "queries.jsonl", path / "qrels" / "dev.tsv")
@@ -68,7 +70,7 @@ def test_an_invalid_folder_is_refused(
     assert str(error.value).startswith(message.rstrip("*"))
 
 
-def test_a_split_that_is_there_is_offered(tmp_path: Path) -> None:
+def test_the_error_without_a_test_split_names_another_split(tmp_path: Path) -> None:
     path = folder(tmp_path, test=None)
     (path / "qrels" / "dev.tsv").write_text(TEST)
     with pytest.raises(DataError, match=r"no such file; name a split of the folder, for example qrels/dev\.tsv$"):

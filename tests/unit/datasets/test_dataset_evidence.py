@@ -1,3 +1,5 @@
+"""Evidence in the records of a dataset."""
+
 from __future__ import annotations
 
 import json
@@ -34,7 +36,7 @@ def test_lists_of_units_are_alternatives(tmp_path: Path) -> None:
     assert evidence == ((unit,), (unit, EvidenceUnit("docs/visit.md", "opens at 9:00", grade=3)))
 
 
-def test_an_empty_list_states_no_evidence(tmp_path: Path) -> None:
+def test_an_empty_list_is_no_evidence(tmp_path: Path) -> None:
     assert read(tmp_path, []).evidence == ()
 
 
@@ -66,13 +68,13 @@ def test_an_empty_list_states_no_evidence(tmp_path: Path) -> None:
     ],
 )
 def test_a_malformed_unit_is_refused_with_its_line(tmp_path: Path, evidence: object, problem: str) -> None:
-    with pytest.raises(DataError) as refused:
+    with pytest.raises(DataError) as error:
         read(tmp_path, evidence)
-    assert refused.value.where.endswith("cases.jsonl:2")
-    assert refused.value.problem.startswith(problem)
+    assert error.value.where.endswith("cases.jsonl:2")
+    assert error.value.problem.startswith(problem)
 
 
-def test_the_digest_of_a_case_holds_evidence_as_written_and_never_its_places(tmp_path: Path) -> None:
+def test_the_digest_of_a_case_covers_its_evidence_but_not_the_located_places(tmp_path: Path) -> None:
     case = Case("q1", read(tmp_path, [UNIT]), None, {})
     located = LocatedEvidence({}, {}, lambda name: True)
     assert case_digest(case) == case_digest(Case("q1", case.instance, None, {}, located=located))

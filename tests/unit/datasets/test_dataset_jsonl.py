@@ -1,3 +1,5 @@
+"""Datasets in JSON Lines, the native format."""
+
 from __future__ import annotations
 
 import json
@@ -143,7 +145,7 @@ def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
         load(tmp_path, record, {**record, "id": "8"}, {**record, "id": "7"})
 
 
-def test_the_fixture_loads_as_written(fixtures_dir: Path) -> None:
+def test_every_field_of_the_fixture_is_loaded(fixtures_dir: Path) -> None:
     instances = {i.id: i for i in jsonl.load(fixtures_dir / "datasets" / "cases.jsonl")}
     assert list(instances) == ["aliases", "string", "slots", "5", "unanswerable", "groups"]
     aliases = instances["aliases"]
@@ -178,7 +180,7 @@ def test_provenance_is_alternative_sets_of_pages(tmp_path: Path) -> None:
     assert "provenance" not in sets.facets
 
 
-def test_fake_answers_take_the_form_of_the_gold(tmp_path: Path) -> None:
+def test_fake_answers_are_aliases_or_slots_like_the_gold(tmp_path: Path) -> None:
     base: dict[str, object] = {"question": "Q?"}
     one, two, three, four = load(
         tmp_path,
@@ -201,7 +203,7 @@ def test_the_dataset_is_the_name_of_the_file(tmp_path: Path, name: str, dataset:
 
 
 @pytest.mark.parametrize(("tag", "primary"), [("zh-CN", "zh"), ("zh_Hant_TW", "zh"), ("EN", "en"), (" pt-br ", "pt")])
-def test_a_language_is_its_primary_tag(tmp_path: Path, tag: str, primary: str) -> None:
+def test_a_language_tag_is_reduced_to_its_primary_tag(tmp_path: Path, tag: str, primary: str) -> None:
     (instance,) = load(tmp_path, {"id": 1, "question": "Q?", "answers": "A", "language": tag})
     assert (instance.language, instance.facets["language"]) == (primary, primary)
 
@@ -217,7 +219,7 @@ def test_a_record_keeps_its_language(tmp_path: Path) -> None:
     assert (instance.language, instance.facets["language"]) == ("fr", "fr")
 
 
-def test_a_record_may_say_that_nobody_has_labelled_it_yet(tmp_path: Path) -> None:
+def test_a_record_may_be_unlabelled(tmp_path: Path) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text('{"id": "q1", "question": "When?", "labelled": false}\n', encoding="utf-8")
     (instance,) = jsonl.load(path)
@@ -225,7 +227,7 @@ def test_a_record_may_say_that_nobody_has_labelled_it_yet(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("key", [{"provenance": [["p1", "p2"]]}, {"qrels": {"d1": 1}}], ids=["provenance", "qrels"])
-def test_a_record_that_judges_the_retrieval_needs_no_gold(tmp_path: Path, key: dict[str, object]) -> None:
+def test_a_record_with_retrieval_judgements_needs_no_gold(tmp_path: Path, key: dict[str, object]) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text(json.dumps({"id": "q1", "question": "Q?", **key}), encoding="utf-8")
     (instance,) = jsonl.load(path)

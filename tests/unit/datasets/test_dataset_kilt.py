@@ -1,3 +1,5 @@
+"""Datasets in KILT's format."""
+
 from __future__ import annotations
 
 import json
@@ -91,16 +93,16 @@ def test_answers_are_aliases_and_each_provenance_is_an_evidence_set(fixtures_dir
         ("mywow-dev-kilt", None),
     ],
 )
-def test_only_a_published_name_says_the_task(tmp_path: Path, name: str, task: str | None) -> None:
+def test_only_published_file_names_give_the_task(tmp_path: Path, name: str, task: str | None) -> None:
     (instance,) = load(tmp_path, GOOD, name=f"{name}.jsonl")
     assert instance.facets.get("task") == task
 
 
-def test_an_extra_key_becomes_a_facet_and_overrides_the_files(tmp_path: Path) -> None:
+def test_an_extra_key_becomes_a_facet_and_overrides_that_of_the_file(tmp_path: Path) -> None:
     (instance,) = load(tmp_path, {**GOOD, "task": "mine", "meta": {"x": [1]}, "topic": 3}, name="nq-dev-kilt.jsonl")
     assert instance.facets == {"dataset": "nq-dev-kilt", "language": "en", "task": "mine", "topic": "3"}
 
 
-def test_ralle_s_files_are_read_alike() -> None:
+def test_ralle_files_use_the_same_loader() -> None:
     formats: Registry[Loader] = Registry("dataset format", BUILTIN)
     assert formats.get("ralle") is formats.get("kilt") is kilt.load

@@ -1,3 +1,5 @@
+"""Relevance judgements in the formats of TREC and BEIR."""
+
 from __future__ import annotations
 
 import json
@@ -18,7 +20,7 @@ from pytest_rageval.model.sample import Sample
 METRICS = Catalog().metrics
 
 HEADER = "query-id\tcorpus-id\tscore\n"
-WANTED = (
+COLUMNS_EXPECTED = (
     "wanted 4 (query, iteration, document, grade), or the header query-id, corpus-id, score between tabs "
     "in the first line"
 )
@@ -41,10 +43,10 @@ def test_a_record_accepts_the_same_grades_as_a_qrels_file(tmp_path: Path) -> Non
     assert instance.qrels == read_qrels(tmp_path / "judged.qrels")["q"]
     ranking = Ranking(tuple(ScoredPassage(name) for name in ("d2", "d1", "d4")))
     sample = Sample(Case("q", instance, None, {}), Answer("A", ranking))
-    raised = replace(instance, qrels={name: max(grade, 0) for name, grade in instance.qrels.items()})
+    clipped = replace(instance, qrels={name: max(grade, 0) for name, grade in instance.qrels.items()})
     for name in ("nDCG@3", "AP", "P@3", "RR", "R@3"):
         score = METRICS.get(name).compute
-        assert score(sample) == score(replace(sample, case=Case("q", raised, None, {})))
+        assert score(sample) == score(replace(sample, case=Case("q", clipped, None, {})))
     assert METRICS.get("RR").compute(sample).value == 0.5
 
 
@@ -59,10 +61,10 @@ def test_the_beir_format_is_read(tmp_path: Path) -> None:
     [
         ("", "1: the file holds no judgement; it needs at least one"),
         (HEADER, "1: the file holds no judgement; it needs at least one"),
-        ("q 0 d 1\nq 0 d", f"2: found 3 columns in 'q 0 d', {WANTED}"),
-        ("q\td\t1", f"1: found 3 columns in 'q\\td\\t1', {WANTED}"),
-        ("q 0 d 1 x", f"1: found 5 columns in 'q 0 d 1 x', {WANTED}"),
-        ("q 0 d 1\n" + HEADER, f"2: found 3 columns in 'query-id\\tcorpus-id\\tscore', {WANTED}"),
+        ("q 0 d 1\nq 0 d", f"2: found 3 columns in 'q 0 d', {COLUMNS_EXPECTED}"),
+        ("q\td\t1", f"1: found 3 columns in 'q\\td\\t1', {COLUMNS_EXPECTED}"),
+        ("q 0 d 1 x", f"1: found 5 columns in 'q 0 d 1 x', {COLUMNS_EXPECTED}"),
+        ("q 0 d 1\n" + HEADER, f"2: found 3 columns in 'query-id\\tcorpus-id\\tscore', {COLUMNS_EXPECTED}"),
         (HEADER + "q 0 d 1", "2: found 1 columns in 'q 0 d 1', wanted the 3 of the header between tabs"),
         (HEADER + "q\t\t1", "2: found 3 columns in 'q\\t\\t1', wanted the 3 of the header between tabs"),
         ("q 0 d 1.5", "1: grade: found '1.5', wanted an integer"),

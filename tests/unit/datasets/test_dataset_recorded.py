@@ -1,3 +1,5 @@
+"""Recorded answers in JSON Lines."""
+
 from __future__ import annotations
 
 import json
@@ -52,15 +54,15 @@ def write(tmp_path: Path, *rows: dict[str, object]) -> Path:
     return path
 
 
-def test_the_fixture_loads_as_written(fixtures_dir: Path) -> None:
-    opened = ScoredPassage("d7", 2.5, "Opened 1931.")
+def test_every_field_of_the_fixture_is_loaded(fixtures_dir: Path) -> None:
+    passage = ScoredPassage("d7", 2.5, "Opened 1931.")
     assert load_recorded(fixtures_dir / "datasets" / "recorded.jsonl") == (
         Recorded(
             "aliases",
             "reader",
             Answer(
                 "It opened in 1931.",
-                Ranking((opened, ScoredPassage("d9", 1.0, "", "Harrow"), ScoredPassage("3"))),
+                Ranking((passage, ScoredPassage("d9", 1.0, "", "Harrow"), ScoredPassage("3"))),
                 usage=Usage(12, 5, 0.001, None),
             ),
             {},
@@ -97,7 +99,7 @@ def test_a_trace_holds_nested_steps(tmp_path: Path) -> None:
 
 def test_a_duplicate_answer_is_refused(tmp_path: Path) -> None:
     row: dict[str, object] = {"id": 1, "answer": "A", "system": "s", "noise_rate": 0.4, "passages": 5}
-    again: dict[str, object] = {"passages": 5, "noise_rate": 0.40, "system": "s", "id": "1", "answer": "B"}
+    duplicate: dict[str, object] = {"passages": 5, "noise_rate": 0.40, "system": "s", "id": "1", "answer": "B"}
     message = r"answers\.jsonl:3: an answer of the same system to the case '1' is already in line 1, wanted each once"
     with pytest.raises(DataError, match=message):
-        load_recorded(write(tmp_path, row, {**row, "system": "t"}, again))
+        load_recorded(write(tmp_path, row, {**row, "system": "t"}, duplicate))

@@ -1,3 +1,5 @@
+"""Datasets in RGB's format."""
+
 from __future__ import annotations
 
 import json
@@ -76,7 +78,7 @@ def test_every_kind_of_file_loads(fixtures_dir: Path, name: str) -> None:
         assert any(p.group is not None for p in instance.passages or ()) == ("int" in name)
 
 
-def test_all_four_shapes_of_answers(fixtures_dir: Path) -> None:
+def test_answers_may_have_four_shapes(fixtures_dir: Path) -> None:
     golds = [i.gold for i in rgb.load(fixtures_dir / "datasets" / "rgb" / "en.json")]
     assert golds == [
         (("1931",),),
@@ -87,7 +89,7 @@ def test_all_four_shapes_of_answers(fixtures_dir: Path) -> None:
     ]
 
 
-def test_ids_and_roles_of_passages(fixtures_dir: Path) -> None:
+def test_passages_have_ids_roles_and_groups(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "datasets" / "rgb"
     fact = rgb.load(folder / "zh_fact.json")[0]
     assert [(p.id, p.role) for p in fact.passages or ()] == [
@@ -107,7 +109,7 @@ def test_other_keys_become_facets_and_string_ids_are_kept(fixtures_dir: Path) ->
     assert instances[3].id == "en-3b"
 
 
-def test_array_crlf_and_mark_give_the_same_records(fixtures_dir: Path, tmp_path: Path) -> None:
+def test_an_array_crlf_and_a_byte_order_mark_give_the_same_records(fixtures_dir: Path, tmp_path: Path) -> None:
     folder = fixtures_dir / "datasets" / "rgb"
     lines = (folder / "en.json").read_bytes()
     (tmp_path / "en.json").write_bytes(b"\xef\xbb\xbf" + lines.replace(b"\n", b"\r\n"))
@@ -123,7 +125,7 @@ def test_array_crlf_and_mark_give_the_same_records(fixtures_dir: Path, tmp_path:
     ("name", "query", "language"),
     [("zh_x.json", "Q?", "zh"), ("en.json", "问", "en"), ("mine.json", "问", "zh"), ("energy.json", "问", "zh")],
 )
-def test_the_language_is_in_the_name_or_found_in_the_question(
+def test_the_language_comes_from_the_record_the_file_name_or_the_question(
     tmp_path: Path, name: str, query: str, language: str
 ) -> None:
     (instance,) = load(tmp_path, {**BASE, "query": query}, name=name)

@@ -1,3 +1,5 @@
+"""Runs of retrievers in TREC's format, and recorded rankings."""
+
 from __future__ import annotations
 
 import json
@@ -16,14 +18,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def written(folder: Path, text: str) -> Path:
+def write(folder: Path, text: str) -> Path:
     path = folder / "run"
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def test_a_run_is_read_as_trec_eval_reads_it(folder: Path) -> None:
-    run = load_run(written(folder, "\ufeffq1 Q0 d1 9 -1.5 tag\r\nq2\tQ0\td1\t1\t2\ttag\n\nq1  0  d2 x 1e3 other\n"))
+def test_a_run_is_read_like_in_trec_eval(folder: Path) -> None:
+    run = load_run(write(folder, "\ufeffq1 Q0 d1 9 -1.5 tag\r\nq2\tQ0\td1\t1\t2\ttag\n\nq1  0  d2 x 1e3 other\n"))
     assert run == {
         ("id", "q1"): Ranking((ScoredPassage("d1", -1.5), ScoredPassage("d2", 1000.0))),
         ("id", "q2"): Ranking((ScoredPassage("d1", 2.0),)),
@@ -41,12 +43,12 @@ def test_recorded_rankings_are_found_by_id_or_question(folder: Path) -> None:
         ("question", "Where?"): Ranking((ScoredPassage("d2"),)),
         ("id", "nothing"): Ranking(),
     }
-    assert load_run(written(folder, "\n".join(map(json.dumps, rows)))) == expected
-    assert load_run(written(folder, json.dumps(rows))) == expected
+    assert load_run(write(folder, "\n".join(map(json.dumps, rows)))) == expected
+    assert load_run(write(folder, json.dumps(rows))) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "run:1: the file holds no ranking; it needs at least one"),
         (
@@ -72,7 +74,7 @@ def test_recorded_rankings_are_found_by_id_or_question(folder: Path) -> None:
         ),
     ],
 )
-def test_an_invalid_run_is_refused_with_its_line(folder: Path, text: str, said: str) -> None:
+def test_an_invalid_run_is_refused_with_its_line(folder: Path, text: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
-        load_run(written(folder, text))
-    assert str(caught.value) == said
+        load_run(write(folder, text))
+    assert str(caught.value) == message

@@ -1,3 +1,5 @@
+"""Records of JSON and JSON Lines files, and errors with their line."""
+
 from __future__ import annotations
 
 import json
@@ -8,7 +10,7 @@ import pytest
 from pytest_rageval.datasets.source import read_bytes, read_records, shown_path
 from pytest_rageval.errors import DataError
 
-FILE_FAULTS = [
+FILE_ERRORS = [
     (b"", "bad.json:1: the file holds no record; it needs at least one JSON object"),
     (b"\n  \r\n", "bad.json:1: the file holds no record; it needs at least one JSON object"),
     (b"[]", "bad.json:1: the file holds no record; it needs at least one JSON object"),
@@ -57,8 +59,8 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize(("content", "message"), FILE_FAULTS)
-def test_a_fault_of_the_file_is_one_sentence_with_its_line(tmp_path: Path, content: bytes, message: str) -> None:
+@pytest.mark.parametrize(("content", "message"), FILE_ERRORS)
+def test_an_invalid_file_is_one_sentence_with_its_line(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(content)
     with pytest.raises(DataError) as error:
@@ -67,14 +69,14 @@ def test_a_fault_of_the_file_is_one_sentence_with_its_line(tmp_path: Path, conte
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
-def test_nesting_too_deep_is_a_data_error(tmp_path: Path, opening: str) -> None:
+def test_json_that_is_nested_too_deep_is_a_data_error(tmp_path: Path, opening: str) -> None:
     path = tmp_path / "deep.json"
     path.write_text('{"a": 1}\n' + opening * 100_000)
     with pytest.raises(DataError, match=r"^deep.json:2: the JSON is nested too deep"):
         read_records(path)
 
 
-def test_a_nesting_that_can_be_read_is_pictured_without_recursion(tmp_path: Path) -> None:
+def test_deep_json_in_an_error_message_needs_no_recursion(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_text("[" * 500 + "]" * 500)
     with pytest.raises(DataError, match=r"^deep.json:1: found an array of 1 for a record"):
@@ -91,19 +93,19 @@ def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path) -> None:
         read_records(Path("a\0b"))
 
 
-def test_lines_are_counted_past_blank_ones_crlf_and_a_mark(tmp_path: Path) -> None:
+def test_line_numbers_count_blank_lines_crlf_and_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'\xef\xbb\xbf\r\n{"a": "x\xe2\x80\xa8y"}\r\n\r\n   \r\n  {"a": 2}  \r\n')
     assert read_records(path) == [(2, {"a": "x\u2028y"}), (5, {"a": 2})]
 
 
-def test_an_array_gives_the_line_each_record_starts_in(tmp_path: Path) -> None:
+def test_a_record_of_an_array_has_the_line_of_its_start(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b'\r\n [\r\n{"a":\r\n 1}, {"a": 2}\r\n,\r\n{"a": [\n3]}\r\n]\r\n')
     assert read_records(path) == [(3, {"a": 1}), (4, {"a": 2}), (6, {"a": [3]})]
 
 
-def test_a_record_of_ten_megabytes_and_whole_surrogate_pairs(tmp_path: Path) -> None:
+def test_large_records_and_surrogate_pairs_are_read(tmp_path: Path) -> None:
     path = tmp_path / "large.jsonl"
     large = "北x" * 2_500_000
     path.write_text(
@@ -113,7 +115,7 @@ def test_a_record_of_ten_megabytes_and_whole_surrogate_pairs(tmp_path: Path) -> 
     assert read_records(path) == [(1, {"a": large}), (2, {"a": "\U0001f600 \\ud83d"})]
 
 
-def test_a_path_is_shown_relative_and_inert(tmp_path: Path) -> None:
+def test_a_path_is_printed_relative_and_escaped(tmp_path: Path) -> None:
     assert shown_path(tmp_path / "a" / "b.json") == "a/b.json"
     assert shown_path(Path("/elsewhere/b.json")) == "/elsewhere/b.json"
     assert shown_path(tmp_path / "a\x1b[31m\u202eb.json") == "a\\x1b[31m\\u202eb.json"
@@ -127,13 +129,13 @@ def test_an_escaped_backslash_before_u0000_is_not_a_nul(tmp_path: Path) -> None:
 
 def test_the_last_file_is_read_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[str] = []
-    whole = Path.read_bytes
+    original_read = Path.read_bytes
 
-    def counted(path: Path) -> bytes:
+    def count_read(path: Path) -> bytes:
         reads.append(path.name)
-        return whole(path)
+        return original_read(path)
 
-    monkeypatch.setattr(Path, "read_bytes", counted)
+    monkeypatch.setattr(Path, "read_bytes", count_read)
     path = tmp_path / "a.json"
     path.write_bytes(b'{"a": 1}')
     read_records(path)

@@ -1,4 +1,4 @@
-"""Logs of ReAct, R-Eval, ToolBench and RaLLe, as cases and recorded answers with traces."""
+"""Import logs of ReAct, R-Eval, ToolBench and RaLLe as cases and recorded answers with traces."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ STEPS = [
 END = {"kind": "end", "detail": {"reason": "finished"}}
 
 
-def took(importer: Importer, *paths: Path, system: str = "") -> ImportResult:
-    taken = ImportResult()
-    importer(ImportRequest(paths, system), taken)
-    return taken
+def run_import(importer: Importer, *paths: Path, system: str = "") -> ImportResult:
+    result = ImportResult()
+    importer(ImportRequest(paths, system), result)
+    return result
 
 
-def written(path: Path, *rows: object) -> Path:
+def write(path: Path, *rows: object) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
@@ -53,16 +53,18 @@ def written(path: Path, *rows: object) -> Path:
 
 class TestReactLog:
     def test_a_run_is_a_case_and_an_answer_with_its_steps(self, tmp_path: Path) -> None:
-        taken = took(react_log.import_rows, written(tmp_path / "runs.jsonl", RUN | {"topic": "Hours"}), system="mini")
-        assert taken.cases == [{"id": "q1", "question": "When does it open?", "answers": "9:00", "topic": "Hours"}]
-        assert taken.answers == [
+        result = run_import(
+            react_log.import_rows, write(tmp_path / "runs.jsonl", RUN | {"topic": "Hours"}), system="mini"
+        )
+        assert result.cases == [{"id": "q1", "question": "When does it open?", "answers": "9:00", "topic": "Hours"}]
+        assert result.answers == [
             {"id": "q1", "answer": "9:00", "system": "mini", "workflow": "react", "trace": [*STEPS, END]}
         ]
-        assert not taken.lost
+        assert not result.lost
 
     def test_an_empty_answer_means_the_step_limit(self, tmp_path: Path) -> None:
-        cut = RUN | {"answer": "", "transcript": TRANSCRIPT.partition("Thought 2")[0]}
-        (answer,) = took(react_log.import_rows, written(tmp_path / "runs.jsonl", cut)).answers
+        truncated_run = RUN | {"answer": "", "transcript": TRANSCRIPT.partition("Thought 2")[0]}
+        (answer,) = run_import(react_log.import_rows, write(tmp_path / "runs.jsonl", truncated_run)).answers
         assert answer["trace"] == [*STEPS[:2], {"kind": "end", "detail": {"reason": "step_limit"}}]
 
     @pytest.mark.parametrize(
@@ -79,9 +81,9 @@ class TestReactLog:
         ],
     )
     def test_a_bad_run_is_reported_by_its_line(self, change: dict[str, Any], why: str, tmp_path: Path) -> None:
-        taken = took(react_log.import_rows, written(tmp_path / "runs.jsonl", RUN, RUN | {"id": "q2"} | change))
-        assert [row["id"] for row in taken.answers] == ["q1"]
-        ((where, problem),) = taken.skipped
+        result = run_import(react_log.import_rows, write(tmp_path / "runs.jsonl", RUN, RUN | {"id": "q2"} | change))
+        assert [row["id"] for row in result.answers] == ["q1"]
+        ((where, problem),) = result.skipped
         assert where.endswith("runs.jsonl:2")
         assert problem.startswith(why)
 
@@ -93,9 +95,9 @@ FOLDER = "ReactAgent_wiki_run_Agent_gpt-4-1106_128000"
 
 class TestRevalLog:
     def test_a_run_is_a_case_and_an_answer_with_its_steps_and_time(self, tmp_path: Path) -> None:
-        path = written(tmp_path / FOLDER / "hotpotqa_log.jsonl", LOG)
-        taken = took(reval_log.import_rows, path)
-        (case,), (answer,) = taken.cases, taken.answers
+        path = write(tmp_path / FOLDER / "hotpotqa_log.jsonl", LOG)
+        result = run_import(reval_log.import_rows, path)
+        (case,), (answer,) = result.cases, result.answers
         name = case.pop("id")
         assert str(name).startswith("hotpotqa-")
         assert case == {
@@ -106,7 +108,7 @@ class TestRevalLog:
             "id": name, "answer": "9:00", "system": "react@gpt-4-1106", "workflow": "react", "model": "gpt-4-1106",
             "usage": {"latency_s": 2.5}, "trace": [*STEPS, END],
         }  # fmt: skip
-        assert not taken.lost
+        assert not result.lost
 
     @pytest.mark.parametrize(
         ("change", "reason"),
@@ -119,66 +121,70 @@ class TestRevalLog:
             ({"scratchpad": [ACTIONS[0], UNREACHABLE]}, "tool_unavailable"),
         ],
     )  # fmt: skip
-    def test_the_end_of_a_run_is_known(self, change: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    def test_the_trace_ends_with_a_reason(self, change: dict[str, Any], reason: str, tmp_path: Path) -> None:
         row = LOG | change
         row["scratchpad"] = "\n".join(row["scratchpad"]) if isinstance(row["scratchpad"], list) else row["scratchpad"]
-        (answer,) = took(reval_log.import_rows, written(tmp_path / "csj_log.jsonl", row)).answers
+        (answer,) = run_import(reval_log.import_rows, write(tmp_path / "csj_log.jsonl", row)).answers
         trace: Any = answer["trace"]
         assert trace[-1]["detail"]["reason"] == reason
 
-    def test_a_scratchpad_of_another_form_gives_no_steps(self, tmp_path: Path) -> None:
+    def test_an_unknown_scratchpad_gives_no_steps(self, tmp_path: Path) -> None:
         row = LOG | {"scratchpad": "It opens at 9:00."}
-        (answer,) = took(reval_log.import_rows, written(tmp_path / "mine_log.jsonl", row)).answers
+        (answer,) = run_import(reval_log.import_rows, write(tmp_path / "mine_log.jsonl", row)).answers
         assert "trace" not in answer
-        (answer,) = took(reval_log.import_rows, written(tmp_path / "mine_log.jsonl", row | {"halted": True})).answers
+        (answer,) = run_import(
+            reval_log.import_rows, write(tmp_path / "mine_log.jsonl", row | {"halted": True})
+        ).answers
         assert answer["trace"] == [{"kind": "end", "detail": {"reason": "context_limit"}}]
 
     def test_two_systems_share_their_cases(self, tmp_path: Path) -> None:
         other = FOLDER.replace("gpt-4-1106", "tulu-7b")
         for folder, right in ((FOLDER, True), (other, False)):
-            written(tmp_path / folder / "cpj_log.jsonl", LOG | {"correct": right})
-        taken = took(reval_log.import_rows, tmp_path)
-        (case,) = taken.cases
+            write(tmp_path / folder / "cpj_log.jsonl", LOG | {"correct": right})
+        result = run_import(reval_log.import_rows, tmp_path)
+        (case,) = result.cases
         assert "correct" not in case
         assert case["gold_kind"] == "label"
-        assert [row["system"] for row in taken.answers] == ["react@gpt-4-1106", "react@tulu-7b"]
-        assert taken.fields["correct"] == 2
-        assert taken.lost
+        assert [row["system"] for row in result.answers] == ["react@gpt-4-1106", "react@tulu-7b"]
+        assert result.fields["correct"] == 2
+        assert result.lost
 
     def test_gold_lists_are_slots(self, tmp_path: Path) -> None:
         rows = [LOG | {"answer": "['AI', 'ML']"}, LOG | {"answer": "[1, 2]"}, LOG | {"answer": 12}]
-        cases = took(reval_log.import_rows, written(tmp_path / "soay_easy_log.jsonl", *rows)).cases
+        cases = run_import(reval_log.import_rows, write(tmp_path / "soay_easy_log.jsonl", *rows)).cases
         assert [case.get("slots", case.get("answers")) for case in cases] == [["AI", "ML"], "[1, 2]", "12"]
 
     def test_a_bad_line_is_reported(self, tmp_path: Path) -> None:
         rows = [LOG | {"halted": "no"}, LOG | {"prediction": None}, {"question": ""}, LOG]
-        taken = took(reval_log.import_rows, written(tmp_path / "csj_log.jsonl", *rows))
-        assert [problem for _, problem in taken.skipped] == [
+        result = run_import(reval_log.import_rows, write(tmp_path / "csj_log.jsonl", *rows))
+        assert [problem for _, problem in result.skipped] == [
             "question: found '', wanted a string that is not empty",
             "halted: found 'no', wanted true or false",
             "prediction: found null, wanted a string",
         ]
-        assert len(taken.answers) == 1
+        assert len(result.answers) == 1
 
 
-def node(kind: str, said: str, *children: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"node_type": kind, "description": said, "children": list(children), "expand_num": 0, **more}
+def node(kind: str, description: str, *children: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"node_type": kind, "description": description, "children": list(children), "expand_num": 0, **more}
 
 
-def call(name: str, arguments: str, code: int, observed: str, *children: dict[str, Any], **more: Any) -> dict[str, Any]:
+def call(
+    name: str, arguments: str, code: int, observation: str, *children: dict[str, Any], **more: Any
+) -> dict[str, Any]:
     inner = node(
-        "Action Input", arguments, *children, observation=observed, observation_code=code, expand_num=1, **more
+        "Action Input", arguments, *children, observation=observation, observation_code=code, expand_num=1, **more
     )
     return node("Action", name, inner)
 
 
 ANSWER = json.dumps({"return_type": "give_answer", "final_answer": "9:00"})
 GIVE_UP = json.dumps({"return_type": "give_up_and_restart"})
-UNKNOWN, FOUND = '{"error": "no such", "response": ""}', '{"error": "", "response": "9:00"}'
-LEFT = call("search", "{}", 1, UNKNOWN, call("Finish", GIVE_UP, 4, "", depth=4), depth=2)
-RIGHT = node(
+ERROR_RESULT, HOURS_RESULT = '{"error": "no such", "response": ""}', '{"error": "", "response": "9:00"}'
+FAILED_BRANCH = call("search", "{}", 1, ERROR_RESULT, call("Finish", GIVE_UP, 4, "", depth=4), depth=2)
+ANSWER_BRANCH = node(
     "Thought", "Now the hours.",
-    call("hours", '{"day": "Monday"}', 0, FOUND,
+    call("hours", '{"day": "Monday"}', 0, HOURS_RESULT,
          node("Thought", "Enough.", call("Finish", ANSWER, 3, "", depth=7), expand_num=1, depth=5), depth=3),
 )  # fmt: skip
 
@@ -190,9 +196,12 @@ def tree(*children: dict[str, Any], **answer: Any) -> dict[str, Any]:
 
 class TestToolbench:
     def test_the_tree_is_the_trace(self, tmp_path: Path) -> None:
-        taken = took(toolbench.import_rows, written(tmp_path / "G1_10_ChatGPT_DFS_woFilter_w2.json", tree(LEFT, RIGHT)))
-        assert taken.cases == [{"id": "G1_10", "question": "When does it open?", "labelled": False}]
-        (answer,) = taken.answers
+        result = run_import(
+            toolbench.import_rows,
+            write(tmp_path / "G1_10_ChatGPT_DFS_woFilter_w2.json", tree(FAILED_BRANCH, ANSWER_BRANCH)),
+        )
+        assert result.cases == [{"id": "G1_10", "question": "When does it open?", "labelled": False}]
+        (answer,) = result.answers
         trace: Any = answer.pop("trace")
         assert answer == {
             "id": "G1_10", "answer": "9:00", "system": "ChatGPT_DFS_woFilter_w2", "workflow": "dfsdt",
@@ -201,13 +210,13 @@ class TestToolbench:
         assert [(step["kind"], step["detail"]) for step in trace] == [
             ("branch", {"path": "0", "depth": 2, "outcome": "open"}),
             ("completion", {"parent": 0}),
-            ("tool", {"name": "search", "arguments": {}, "result": UNKNOWN, "invalid": True, "parent": 0}),
+            ("tool", {"name": "search", "arguments": {}, "result": ERROR_RESULT, "invalid": True, "parent": 0}),
             ("branch", {"path": "0.0", "depth": 4, "outcome": "gave_up", "parent": 0}),
             ("completion", {"parent": 3}),
             ("branch", {"path": "1", "depth": 3, "outcome": "open"}),
             ("completion", {"parent": 5}),
             ("thought", {"text": "Now the hours.", "parent": 5}),
-            ("tool", {"name": "hours", "arguments": {"day": "Monday"}, "result": FOUND, "parent": 5}),
+            ("tool", {"name": "hours", "arguments": {"day": "Monday"}, "result": HOURS_RESULT, "parent": 5}),
             ("branch", {"path": "1.0", "depth": 5, "outcome": "open", "parent": 5}),
             ("completion", {"parent": 9}),
             ("thought", {"text": "Enough.", "parent": 9}),
@@ -215,37 +224,48 @@ class TestToolbench:
             ("completion", {"parent": 12}),
             ("end", {"reason": "finished"}),
         ]  # fmt: skip
-        assert not taken.lost
+        assert not result.lost
 
     @pytest.mark.parametrize(
         ("log", "answer", "reason"),
         [
-            (tree(LEFT, final_answer="", query_count=2), "", "gave_up"),
-            (tree(LEFT, final_answer=GIVE_UP, query_count=2), "", "gave_up"),
-            (tree(RIGHT, final_answer="", query_count=3), "", "step_limit"),
-            (tree(RIGHT, final_answer="", query_count=200), "", "call_limit"),
-            (tree(RIGHT, final_answer="", query_count=3) | {"forward_args": {"max_query_count": 3}}, "", "call_limit"),
-            (tree(RIGHT, final_answer="At 9:00.", query_count=3), "At 9:00.", "finished"),
-            (tree(RIGHT, final_answer={"return_type": "give_answer", "final_answer": " "}), " ", "empty_answer"),
+            (tree(FAILED_BRANCH, final_answer="", query_count=2), "", "gave_up"),
+            (tree(FAILED_BRANCH, final_answer=GIVE_UP, query_count=2), "", "gave_up"),
+            (tree(ANSWER_BRANCH, final_answer="", query_count=3), "", "step_limit"),
+            (tree(ANSWER_BRANCH, final_answer="", query_count=200), "", "call_limit"),
+            (
+                tree(ANSWER_BRANCH, final_answer="", query_count=3) | {"forward_args": {"max_query_count": 3}},
+                "",
+                "call_limit",
+            ),
+            (tree(ANSWER_BRANCH, final_answer="At 9:00.", query_count=3), "At 9:00.", "finished"),
+            (
+                tree(ANSWER_BRANCH, final_answer={"return_type": "give_answer", "final_answer": " "}),
+                " ",
+                "empty_answer",
+            ),
         ],
     )
-    def test_the_end_of_a_run_is_known(self, log: object, answer: str, reason: str, tmp_path: Path) -> None:
-        (row,) = took(toolbench.import_rows, written(tmp_path / "1_DFS.json", log)).answers
+    def test_the_trace_ends_with_a_reason(self, log: object, answer: str, reason: str, tmp_path: Path) -> None:
+        (row,) = run_import(toolbench.import_rows, write(tmp_path / "1_DFS.json", log)).answers
         trace: Any = row["trace"]
         assert (row["answer"], trace[-1]["detail"]["reason"]) == (answer, reason)
 
-    def test_a_service_that_failed_is_an_error_of_its_step(self, tmp_path: Path) -> None:
+    def test_a_failed_service_is_an_error_of_its_step(self, tmp_path: Path) -> None:
         calls = [call("a", "x", 5, "timed out"), call("b", "[1]", 0, '{"error": "broken", "response": ""}')]
-        (row,) = took(toolbench.import_rows, written(tmp_path / "1_DFS.json", tree(*calls))).answers
+        (row,) = run_import(toolbench.import_rows, write(tmp_path / "1_DFS.json", tree(*calls))).answers
         trace: Any = row["trace"]
         details = [step["detail"] for step in trace if step["kind"] == "tool"]
         assert [(detail["arguments"], detail["error"]) for detail in details] == [("x", "code 5"), ("[1]", "broken")]
         assert sum(step["kind"] == "completion" for step in trace) == 5
 
-    def test_ids_of_several_folders_have_the_folder(self, tmp_path: Path) -> None:
+    def test_ids_from_several_folders_start_with_the_folder(self, tmp_path: Path) -> None:
         for folder, question in (("G1_answer", "When?"), ("G2_answer", "Where?")):
-            written(tmp_path / folder / "10_ChatGPT_DFS_woFilter_w2.json", tree(RIGHT, query=question))
-        assert [case["id"] for case in took(toolbench.import_rows, tmp_path).cases] == ["G1_answer-10", "G2_answer-10"]
+            write(tmp_path / folder / "10_ChatGPT_DFS_woFilter_w2.json", tree(ANSWER_BRANCH, query=question))
+        assert [case["id"] for case in run_import(toolbench.import_rows, tmp_path).cases] == [
+            "G1_answer-10",
+            "G2_answer-10",
+        ]
 
     @pytest.mark.parametrize(
         ("text", "where", "why"),
@@ -260,16 +280,20 @@ class TestToolbench:
             (json.dumps(tree({"children": []})), "1", "the field tree.tree.children[0].node_type is missing"),
             (json.dumps(tree(node("Leaf", ""))), "1", "tree.tree.children[0].node_type: found 'Leaf', wanted Thought,"),
             (json.dumps(tree(node("Action Input", ""))), "1", "tree.tree.children[0].node_type: found 'Action Input'"),
-            (json.dumps(tree(RIGHT, query_count=1)), "1", "query_count is 1, but the tree has 3 replies"),
-            (json.dumps(tree(RIGHT, query_count="x")), "1", "answer_generation.query_count: found 'x', wanted"),
-            (json.dumps(tree(RIGHT, final_answer=3)), "1", "answer_generation.final_answer: found 3, wanted a string"),
+            (json.dumps(tree(ANSWER_BRANCH, query_count=1)), "1", "query_count is 1, but the tree has 3 replies"),
+            (json.dumps(tree(ANSWER_BRANCH, query_count="x")), "1", "answer_generation.query_count: found 'x', wanted"),
+            (
+                json.dumps(tree(ANSWER_BRANCH, final_answer=3)),
+                "1",
+                "answer_generation.final_answer: found 3, wanted a string",
+            ),
             ('{"tree":' * 10**5, "1", "the JSON is nested too deep for a record"),
         ],
         ids=range(14),
     )  # fmt: skip
     def test_a_bad_file_is_reported_in_one_sentence(self, text: str, where: str, why: str, tmp_path: Path) -> None:
         (tmp_path / "1_DFS.json").write_text(text, encoding="utf-8")
-        ((place, problem),) = took(toolbench.import_rows, tmp_path).skipped
+        ((place, problem),) = run_import(toolbench.import_rows, tmp_path).skipped
         assert place.endswith(f"1_DFS.json:{where}")
         assert problem.startswith(why)
 
@@ -288,14 +312,14 @@ OUTPUT: dict[str, Any] = {
 
 class TestRalleOutput:
     def test_a_line_is_an_answer_with_its_actions_and_ranking(self, tmp_path: Path) -> None:
-        taken = took(ralle_output.import_rows, written(tmp_path / "output.jsonl", OUTPUT), system="e5")
-        assert taken.cases == [{"id": "q1", "question": "When does it open?", "labelled": False}]
+        result = run_import(ralle_output.import_rows, write(tmp_path / "output.jsonl", OUTPUT), system="e5")
+        assert result.cases == [{"id": "q1", "question": "When does it open?", "labelled": False}]
         passages = [
             {"id": "7", "page": "12", "title": "Museum", "text": "It opens at 9:00."},
             {"id": "8", "title": "Museum", "text": "It opens at 9:00."},
         ]
         prompt = [{"role": "user", "content": "It opens at 9:00. When?"}]
-        assert taken.answers == [
+        assert result.answers == [
             {
                 "id": "q1",
                 "answer": "Museum",
@@ -308,12 +332,12 @@ class TestRalleOutput:
                 ],
             }
         ]
-        assert not taken.lost
+        assert not result.lost
 
-    def test_a_row_without_an_answer_or_a_retriever_has_no_answer_or_no_ranking(self, tmp_path: Path) -> None:
-        retrieved, asked = OUTPUT["output"][:1], OUTPUT["output"][1:2]
-        rows = [OUTPUT | {"output": retrieved}, OUTPUT | {"id": "q2", "output": asked}]
-        first, second = took(ralle_output.import_rows, written(tmp_path / "output.jsonl", *rows)).answers
+    def test_a_row_without_an_answer_or_a_retrieval_is_imported_without_it(self, tmp_path: Path) -> None:
+        retrieval, completion = OUTPUT["output"][:1], OUTPUT["output"][1:2]
+        rows = [OUTPUT | {"output": retrieval}, OUTPUT | {"id": "q2", "output": completion}]
+        first, second = run_import(ralle_output.import_rows, write(tmp_path / "output.jsonl", *rows)).answers
         assert (first["answer"], second["answer"]) == ("", "9:00")
         assert "ranking" not in second
 
@@ -330,6 +354,6 @@ class TestRalleOutput:
         ],
     )  # fmt: skip
     def test_a_bad_line_is_reported(self, row: dict[str, Any], why: str, tmp_path: Path) -> None:
-        ((where, problem),) = took(ralle_output.import_rows, written(tmp_path / "output.jsonl", row)).skipped
+        ((where, problem),) = run_import(ralle_output.import_rows, write(tmp_path / "output.jsonl", row)).skipped
         assert where.endswith("output.jsonl:1")
         assert problem.startswith(why)

@@ -1,4 +1,4 @@
-"""Import production traces: `rageval import otel`."""
+"""``rageval import otel``: production traces become cases and recorded answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ID = "5b8efff798038103d269b633813fc60c"
 
 
 def span(number: int, parent: int = 0, *, trace: str = ID, failed: bool = False, **attributes: Any) -> dict[str, Any]:
-    """Return a span as a collector writes it; ``__`` in the name of an attribute is a dot."""
+    """Return a span in a collector's format; ``__`` in the name of an attribute becomes a dot."""
     texts = {
         key.replace("__", "."): value if isinstance(value, str) else json.dumps(value)
         for key, value in attributes.items()
@@ -31,16 +31,16 @@ def span(number: int, parent: int = 0, *, trace: str = ID, failed: bool = False,
 
 
 def agent(question: str, answer: str, *, trace: str = ID, failed: bool = False) -> list[dict[str, Any]]:
-    """Return the spans of a web request: an agent's span inside it, with a search and a model call."""
-    found = [{"id": "d1", "text": "Open from 9:00.", "score": 0.5}]
-    asked = [{"role": "user", "parts": [{"type": "text", "content": question}]}]
-    said = [{"role": "assistant", "parts": [{"type": "text", "content": answer}]}]
-    chat = {"gen_ai__input__messages": asked, "gen_ai__output__messages": said}
+    """Return the spans of a web request that contains an agent with a search and a model call."""
+    documents = [{"id": "d1", "text": "Open from 9:00.", "score": 0.5}]
+    question_messages = [{"role": "user", "parts": [{"type": "text", "content": question}]}]
+    answer_messages = [{"role": "assistant", "parts": [{"type": "text", "content": answer}]}]
+    chat = {"gen_ai__input__messages": question_messages, "gen_ai__output__messages": answer_messages}
     return [
         span(1, trace=trace, http__route="/ask", session="s-7"),
         span(2, 1, trace=trace, gen_ai__operation__name="invoke_agent"),
         span(3, 2, trace=trace, gen_ai__operation__name="retrieval", gen_ai__retrieval__query__text="hours",
-             gen_ai__retrieval__documents=found),
+             gen_ai__retrieval__documents=documents),
         span(4, 2, trace=trace, failed=failed, gen_ai__operation__name="chat", **chat),
     ]  # fmt: skip
 
@@ -78,22 +78,22 @@ def test_each_trace_is_a_case_with_its_passages_and_an_answer(folder: Path, caps
     assert recorded.answer.ranking is not None
     assert recorded.answer.ranking.doc_ids == ("d1",)
     assert answer["usage"]["latency_s"] == pytest.approx(0.898)
-    told = capsys.readouterr().out
-    assert "1 cases have the answer of their trace as gold answer; check these answers" in told
-    assert "1 traces contain no call of a model, a tool or a search" in told
+    output = capsys.readouterr().out
+    assert "1 cases have the answer of their trace as gold answer; check these answers" in output
+    assert "1 traces contain no call of a model, a tool or a search" in output
 
 
-def test_a_failed_trace_waits_for_its_gold_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    good, failed, judged = (f"{number:032x}" for number in (1, 2, 3))
+def test_a_failed_trace_has_no_gold_answer_yet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, failed, graded = (f"{number:032x}" for number in (1, 2, 3))
     verdict = {
-        "traceId": judged, "spanId": "1", "eventName": "gen_ai.evaluation.result",
+        "traceId": graded, "spanId": "1", "eventName": "gen_ai.evaluation.result",
         "attributes": [{"key": "gen_ai.evaluation.score.label", "value": {"stringValue": "fail"}}],
     }  # fmt: skip
     write(
         folder / "traces.jsonl",
         line(agent("Good?", "yes", trace=good)),
         line(agent("Failed?", "no", trace=failed, failed=True)),
-        line(agent("Judged?", "no", trace=judged)),
+        line(agent("Judged?", "no", trace=graded)),
         {"resourceLogs": [{"scopeLogs": [{"logRecords": [verdict]}]}]},
     )
     assert main(["import", "otel", "traces.jsonl", "--failed"]) == 0
@@ -143,7 +143,7 @@ EARLIER = [
         ),
     ],
 )  # fmt: skip
-def test_questions_and_answers_of_all_dialects(
+def test_questions_and_answers_are_read_in_each_convention(
     folder: Path, attributes: dict[str, Any], question: str, answer: str, history: int
 ) -> None:
     write(folder / "traces.jsonl", line([span(1, **attributes)]))
@@ -161,7 +161,7 @@ def test_a_pretty_printed_file_and_a_folder_are_read(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{broken", "traces.jsonl:1: invalid JSON"),
         ("[]", "none of 0 rows could be imported"),
@@ -170,11 +170,11 @@ def test_a_pretty_printed_file_and_a_folder_are_read(folder: Path) -> None:
     ],
 )
 def test_a_file_without_traces_is_refused_in_one_sentence(
-    folder: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
 ) -> None:
     (folder / "traces.jsonl").write_text(text, encoding="utf-8")
     assert main(["import", "otel", "traces.jsonl"]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (folder / "cases.jsonl").exists()
 
 

@@ -1,4 +1,4 @@
-"""RaLLe's experiment files become the files of chains."""
+"""Import RaLLe's experiment files as chain files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def experiment(path: Path, *chain: dict[str, Any], **config: Any) -> Path:
     return path
 
 
-def imported(path: Path) -> ImportResult:
+def import_file(path: Path) -> ImportResult:
     result = ImportResult()
     import_rows(ImportRequest((path,)), result)
     return result
@@ -40,7 +40,7 @@ def imported(path: Path) -> ImportResult:
 def test_an_experiment_becomes_the_actions_of_a_chain(tmp_path: Path) -> None:
     title = {"prompt_template": FIRST_TITLE, "function": "Identity", "f-strings_or_eval": "eval"}
     dataset = {"dataset_name": "NQ", "num_evaluate": 10, "batch_size": 20, "resume": 3}
-    result = imported(experiment(tmp_path / "nq.json", SEARCH, REPLY, title, dataset=dataset))
+    result = import_file(experiment(tmp_path / "nq.json", SEARCH, REPLY, title, dataset=dataset))
     assert tomllib.loads(result.chain) == {
         "action": [
             {"name": "a0", "do": "retrieve", "query": "{question}", "k": 3, "join": "; "},
@@ -63,17 +63,17 @@ def test_an_experiment_becomes_the_actions_of_a_chain(tmp_path: Path) -> None:
 def test_expressions_make_queries_and_prompts(tmp_path: Path) -> None:
     code = "'What is \"' + question + '\"?\\n'"
     search, reply = ({**action, "prompt_template": code, "f-strings_or_eval": "eval"} for action in (SEARCH, REPLY))
-    first, second = tomllib.loads(imported(experiment(tmp_path / "a.json", search, reply)).chain)["action"]
+    first, second = tomllib.loads(import_file(experiment(tmp_path / "a.json", search, reply)).chain)["action"]
     assert (first["query_python"], second["prompt_python"]) == (code, code)
 
 
 def test_an_unknown_key_is_listed_as_skipped(tmp_path: Path) -> None:
-    result = imported(experiment(tmp_path / "a.json", {**REPLY, "prompt_template": "{question}", "top_p": 1}))
+    result = import_file(experiment(tmp_path / "a.json", {**REPLY, "prompt_template": "{question}", "top_p": 1}))
     assert (result.lost, dict(result.fields)) == (True, {"chain_config.chain[0].top_p": 1})
 
 
 @pytest.mark.parametrize(
-    ("template", "becomes"),
+    ("template", "expected"),
     [
         ("{question}?", "{question}?"),
         ("{response[0]} {prompt[1]} {wiki_id_title[0]}", "{a0} {a1.prompt} {a0.titles_and_ids}"),
@@ -84,8 +84,8 @@ def test_an_unknown_key_is_listed_as_skipped(tmp_path: Path) -> None:
         ("", ""),
     ],
 )
-def test_a_template_has_the_variables_of_a_chain(template: str, becomes: str) -> None:
-    assert chain_template(template, 2) == becomes
+def test_a_template_is_rewritten_with_the_variables_of_a_chain(template: str, expected: str) -> None:
+    assert chain_template(template, 2) == expected
 
 
 @pytest.mark.parametrize(
@@ -120,18 +120,18 @@ def test_a_template_that_cannot_be_filled_is_refused(template: str, problem: str
         ([REPLY], {}, "chain[0].prompt_template: '{response[0]}' is the output of an action that has not run yet"),
     ],
 )
-def test_a_faulty_experiment_is_refused(
+def test_an_invalid_experiment_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chain: list[Any], config: dict[str, Any], problem: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match=re.escape(problem)):
-        imported(experiment(Path("a.json"), *chain, **config))
+        import_file(experiment(Path("a.json"), *chain, **config))
 
 
 def test_a_file_that_is_not_an_experiment_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"chain": []}', encoding="utf-8")
     with pytest.raises(DataError, match="the field chain_config is missing"):
-        imported(path)
+        import_file(path)
     with pytest.raises(SettingError, match="one file at a time"):
         import_rows(ImportRequest((path, path)), ImportResult())

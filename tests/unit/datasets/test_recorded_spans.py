@@ -37,7 +37,7 @@ def test_spans_give_the_trace_the_tokens_and_the_time(tmp_path: Path) -> None:
     assert answer.ranking is None
 
 
-def test_spans_do_not_overwrite_the_answers_own_usage_and_ranking(tmp_path: Path) -> None:
+def test_spans_do_not_overwrite_the_usage_and_ranking_of_the_row(tmp_path: Path) -> None:
     answer = load(tmp_path, spans=[SPAN], usage={"prompt_tokens": 1}, ranking=[{"id": "d"}]).answer
     assert answer.usage is not None
     assert answer.usage.prompt_tokens == 1

@@ -1,4 +1,4 @@
-"""Recorded answers with a transcript, and with the sum of their tokens."""
+"""Recorded answers with a transcript or with only the total number of tokens."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ TEXT = "Thought 1: Look.\nAction 1: Search[museum]\nObservation 1: It opens at 9
 CALL = {"name": "Search", "arguments": "museum", "result": "It opens at 9:00."}
 
 
-def loaded(folder: Path, **row: object) -> Recorded:
+def load(folder: Path, **row: object) -> Recorded:
     path = folder / "answers.jsonl"
     path.write_text(json.dumps({"id": 1, "answer": "9:00", **row}), encoding="utf-8")
     return load_recorded(path)[0]
 
 
 @pytest.mark.parametrize(("answer", "reason"), [("9:00", "finished"), ("", "step_limit")])
-def test_a_row_may_hold_a_transcript(tmp_path: Path, answer: str, reason: str) -> None:
-    row = loaded(tmp_path, answer=answer, scratchpad=TEXT)
+def test_a_transcript_becomes_the_trace(tmp_path: Path, answer: str, reason: str) -> None:
+    row = load(tmp_path, answer=answer, scratchpad=TEXT)
     end = Step("end", {"reason": reason})
     assert row.answer.trace == (Step("thought", {"text": "Look."}), Step("tool", CALL), end)
     assert row.where == {}
-    assert loaded(tmp_path, answer=answer, scratchpad="").answer.trace == (end,)
+    assert load(tmp_path, answer=answer, scratchpad="").answer.trace == (end,)
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_a_row_may_hold_a_transcript(tmp_path: Path, answer: str, reason: str) -
 )
 def test_a_bad_row_is_refused(tmp_path: Path, row: dict[str, object], problem: str) -> None:
     with pytest.raises(DataError) as error:
-        loaded(tmp_path, **row)
+        load(tmp_path, **row)
     assert str(error.value).startswith(f"{error.value.where}: {problem}")
 
 
-def test_a_row_may_hold_only_the_sum_of_tokens(tmp_path: Path) -> None:
-    assert loaded(tmp_path, usage={"total_tokens": 90}).answer.usage == Usage(total_tokens=90)
+def test_usage_may_be_only_the_total_number_of_tokens(tmp_path: Path) -> None:
+    assert load(tmp_path, usage={"total_tokens": 90}).answer.usage == Usage(total_tokens=90)

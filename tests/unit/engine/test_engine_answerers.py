@@ -1,3 +1,5 @@
+"""Calls of systems, in turn and ahead, on the loop and on threads."""
+
 from __future__ import annotations
 
 import asyncio
@@ -29,29 +31,29 @@ def loop() -> Iterator[LoopThread]:
     thread.close()
 
 
-class Watched:
-    """Counts how many of its answers are in flight."""
+class CountingSystem:
+    """A system that counts how many of its answers are in flight."""
 
     def __init__(self, seconds: float = 0.02) -> None:
-        self.now = self.peak = 0
+        self.in_flight = self.peak = 0
         self.seconds = seconds
         self.threads: set[str] = set()
 
     def _begin(self) -> None:
-        self.now += 1
-        self.peak = max(self.peak, self.now)
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
         self.threads.add(threading.current_thread().name)
 
-    async def later(self, query: Query) -> str:
+    async def answer_async(self, query: Query) -> str:
         self._begin()
         await asyncio.sleep(self.seconds)
-        self.now -= 1
+        self.in_flight -= 1
         return query.question
 
-    def now_then(self, query: Query) -> str:
+    def answer_sync(self, query: Query) -> str:
         self._begin()
         time.sleep(self.seconds)
-        self.now -= 1
+        self.in_flight -= 1
         return query.question
 
 
@@ -61,40 +63,40 @@ async def all_ahead(answerer: SystemAnswerer) -> list[Answer]:
 
 @pytest.mark.parametrize("kind", ["async", "sync", "wrapped"])
 def test_answers_overlap_within_the_bound(loop: LoopThread, kind: str) -> None:
-    watched, bound = Watched(), CallLimit(3)
+    system, bound = CountingSystem(), CallLimit(3)
     systems: dict[str, Any] = {
-        "async": watched.later,
-        "sync": watched.now_then,
-        "wrapped": lambda query: watched.later(query),
+        "async": system.answer_async,
+        "sync": system.answer_sync,
+        "wrapped": lambda query: system.answer_async(query),
     }
     answerer = SystemAnswerer(systems[kind], "mine", loop, bound)
     assert answerer.overlaps
     answers = loop.run(all_ahead(answerer))
     assert [answer.text for answer in answers] == [f"{n}?" for n in range(12)]
-    assert watched.peak == 3
-    assert watched.threads == {"rageval-system" if kind == "sync" else "rageval-loop"}
+    assert system.peak == 3
+    assert system.threads == {"rageval-system" if kind == "sync" else "rageval-loop"}
     for answer in answers:
         assert answer.usage is not None
         assert 0.019 < (answer.usage.latency_s or 0) < 0.15
     bound.threads.close()
 
 
-def test_one_at_a_time_does_not_overlap(loop: LoopThread) -> None:
-    watched = Watched()
-    assert not SystemAnswerer(watched.now_then, "mine", loop, CallLimit(1)).overlaps
-    assert not SystemAnswerer(watched.now_then, "mine", loop).overlaps
-    assert not SystemAnswerer(watched.now_then, "mine", loop, CallLimit(4), light=True).overlaps
-    assert SystemAnswerer(watched.later, "mine", loop, CallLimit(1)).overlaps
+def test_sync_systems_with_one_call_at_a_time_do_not_overlap(loop: LoopThread) -> None:
+    system = CountingSystem()
+    assert not SystemAnswerer(system.answer_sync, "mine", loop, CallLimit(1)).overlaps
+    assert not SystemAnswerer(system.answer_sync, "mine", loop).overlaps
+    assert not SystemAnswerer(system.answer_sync, "mine", loop, CallLimit(4), light=True).overlaps
+    assert SystemAnswerer(system.answer_async, "mine", loop, CallLimit(1)).overlaps
 
 
 def test_a_light_system_runs_on_the_loop(loop: LoopThread) -> None:
-    watched = Watched(0)
-    loop.run(all_ahead(SystemAnswerer(watched.now_then, "mine", loop, CallLimit(1), light=True)))
-    assert watched.threads == {"rageval-loop"}
+    system = CountingSystem(0)
+    loop.run(all_ahead(SystemAnswerer(system.answer_sync, "mine", loop, CallLimit(1), light=True)))
+    assert system.threads == {"rageval-loop"}
 
 
 @pytest.mark.parametrize("kind", ["async", "sync"])
-def test_ahead_fails_as_in_turn(loop: LoopThread, kind: str) -> None:
+def test_a_failure_is_the_same_ahead_and_in_turn(loop: LoopThread, kind: str) -> None:
     def broken(query: Query) -> str:
         raise ValueError("no key")
 
@@ -102,24 +104,24 @@ def test_ahead_fails_as_in_turn(loop: LoopThread, kind: str) -> None:
         raise ValueError("no key")
 
     answerer = SystemAnswerer(broken if kind == "sync" else abroken, "mine", loop, CallLimit(2))
-    told = []
-    ways: tuple[Callable[[], Answer], ...] = (lambda: answerer(CASES[0]), lambda: loop.run(answerer.ahead(CASES[0])))
-    for ask in ways:
+    errors = []
+    calls: tuple[Callable[[], Answer], ...] = (lambda: answerer(CASES[0]), lambda: loop.run(answerer.ahead(CASES[0])))
+    for ask in calls:
         with pytest.raises(CaseError) as caught:
             ask()
-        told.append((caught.value.kind, str(caught.value)))
-    assert told[0] == told[1]
-    assert told[0][0] == "system_error"
+        errors.append((caught.value.kind, str(caught.value)))
+    assert errors[0] == errors[1]
+    assert errors[0][0] == "system_error"
     answerer = SystemAnswerer(lambda query: 7, "mine", loop, CallLimit(2))  # type: ignore[arg-type]
     with pytest.raises(SystemContractError, match="returned int 7"):
         loop.run(answerer.ahead(CASES[0]))
 
 
-def test_a_cancelled_answer_says_so_and_gives_its_slot_back(loop: LoopThread) -> None:
-    bound, watched = CallLimit(1), Watched(0)
-    hanging = SystemAnswerer(Watched(60).later, "mine", loop, bound)
+def test_a_cancelled_answer_is_reported_and_releases_its_slot(loop: LoopThread) -> None:
+    bound, system = CallLimit(1), CountingSystem(0)
+    hanging = SystemAnswerer(CountingSystem(60).answer_async, "mine", loop, bound)
 
-    async def cancelled() -> str:
+    async def cancel() -> str:
         task = asyncio.ensure_future(hanging.ahead(CASES[0]))
         await asyncio.sleep(0.01)
         task.cancel()
@@ -129,8 +131,8 @@ def test_a_cancelled_answer_says_so_and_gives_its_slot_back(loop: LoopThread) ->
             return error.kind
         return ""
 
-    assert loop.run(cancelled()) == "cancelled"
-    assert loop.run(SystemAnswerer(watched.later, "mine", loop, bound).ahead(CASES[1])).text == "1?"
+    assert loop.run(cancel()) == "cancelled"
+    assert loop.run(SystemAnswerer(system.answer_async, "mine", loop, bound).ahead(CASES[1])).text == "1?"
 
 
 def test_the_usage_of_an_answer_is_charged_once(loop: LoopThread) -> None:
@@ -146,7 +148,7 @@ def test_the_usage_of_an_answer_is_charged_once(loop: LoopThread) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "usage"),
+    ("answer", "usage"),
     [
         ("Paris", (10, 2, 0.5)),
         (Answer("Paris", usage=Usage(latency_s=9.0)), (10, 2, 0.5)),
@@ -154,20 +156,20 @@ def test_the_usage_of_an_answer_is_charged_once(loop: LoopThread) -> None:
         (Answer("Paris", usage=Usage(3, 1, 4.0)), (3, 1, 4.0)),
     ],
 )
-def test_usage_defaults_to_the_calls_of_the_sessions_models(
-    loop: LoopThread, told: Answer | str, usage: tuple[int, int, float]
+def test_usage_defaults_to_the_calls_of_the_session_models(
+    loop: LoopThread, answer: Answer | str, usage: tuple[int, int, float]
 ) -> None:
     def asks(query: Query) -> Answer | str:
         current().meter.add(Calls(1, 0, 1, 10, 2, 0.5, 0.5))
-        return told
+        return answer
 
     async def ask() -> Answer:
         SCOPE.set(Scope(Meter()))
         return await SystemAnswerer(asks, "mine", loop, CallLimit(2)).ahead(CASES[0])
 
-    took = loop.run(ask()).usage
-    assert took is not None
-    assert (took.prompt_tokens, took.completion_tokens, took.cost_usd) == usage
+    result = loop.run(ask()).usage
+    assert result is not None
+    assert (result.prompt_tokens, result.completion_tokens, result.cost_usd) == usage
 
 
 def test_a_thread_is_reused_with_the_context_of_its_caller() -> None:
@@ -182,15 +184,15 @@ def test_a_thread_is_reused_with_the_context_of_its_caller() -> None:
         where.set(name)
         return await threads.run(call)
 
-    async def both() -> list[str]:
+    async def ask_twice() -> list[str]:
         return [await ask("a"), await ask("b")]
 
-    assert asyncio.run(both()) == ["a", "b"]
+    assert asyncio.run(ask_twice()) == ["a", "b"]
     assert len(idents) == 1
     threads.close()
 
 
-def test_a_call_that_is_given_up_keeps_no_thread_and_nobody_waiting() -> None:
+def test_an_abandoned_call_does_not_block_other_calls_or_the_exit() -> None:
     threads, free, before = Threads(), threading.Event(), set(threading.enumerate())
 
     async def give_up() -> str:
@@ -209,29 +211,29 @@ def test_a_call_that_is_given_up_keeps_no_thread_and_nobody_waiting() -> None:
         assert not thread.is_alive()
 
 
-def test_a_thread_that_waits_keeps_nothing_alive() -> None:
+def test_a_waiting_thread_holds_no_reference_to_the_last_result() -> None:
     threads = Threads()
 
-    class Held:
+    class Payload:
         pass
 
     async def ask() -> None:
-        held = Held()
-        await threads.run(lambda: held)
+        payload = Payload()
+        await threads.run(lambda: payload)
 
-    def is_held() -> bool:
+    def is_payload_alive() -> bool:
         gc.collect()
-        return any(type(thing) is Held for thing in gc.get_objects())
+        return any(type(thing) is Payload for thing in gc.get_objects())
 
     asyncio.run(ask())
     end = time.monotonic() + 5
-    while is_held() and time.monotonic() < end:  # the thread may still be on its way back to waiting
+    while is_payload_alive() and time.monotonic() < end:  # the thread may still be on its way back to waiting
         time.sleep(0.01)
-    assert not is_held()
+    assert not is_payload_alive()
     threads.close()
 
 
-def test_an_exception_of_any_kind_comes_out_of_a_thread() -> None:
+def test_any_exception_of_a_thread_is_raised_in_the_caller() -> None:
     threads = Threads()
 
     def leave() -> None:

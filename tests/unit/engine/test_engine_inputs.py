@@ -1,4 +1,4 @@
-"""A scoring input is one declaration: asking, look-ahead, estimates, samples and checks follow from it."""
+"""A scoring input declares requests, look-ahead, estimates, samples and checks in one place."""
 
 from __future__ import annotations
 
@@ -96,61 +96,61 @@ def register(monkeypatch: pytest.MonkeyPatch, more: ScoringInput) -> None:
     monkeypatch.setattr(table, "INPUTS", (*INPUTS, more))
 
 
-def desk(loop: LoopThread, llm: ChatModel | None = None, *, light: bool = False) -> CaseExecutor:
+def executor_of(loop: LoopThread, llm: ChatModel | None = None, *, light: bool = False) -> CaseExecutor:
     answerer = SystemAnswerer(lambda query: Answer("Paris"), "mine", loop, CallLimit(1), light=light)
     return CaseExecutor(answerer, Sources(loop, judge=llm), RGB_MARKERS)
 
 
-def both(loop: LoopThread, made: CaseExecutor, task: Task = TASK) -> tuple[CaseResponses, CaseResponses]:
-    """Ask in turn and ahead."""
-    return made.ask(task, Meter()), loop.run(made.ask_ahead(task, Meter()))
+def ask_both_ways(loop: LoopThread, executor: CaseExecutor, task: Task = TASK) -> tuple[CaseResponses, CaseResponses]:
+    """Return the responses in turn and ahead."""
+    return executor.ask(task, Meter()), loop.run(executor.ask_ahead(task, Meter()))
 
 
-def test_a_registered_input_is_asked_in_turn_and_ahead_and_reaches_the_sample(
+def test_a_registered_input_is_requested_in_turn_and_ahead_and_reaches_the_sample(
     loop: LoopThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(monkeypatch, WORDING)
     llm = ScriptedLLM("It lies in Paris.")
-    for asked in both(loop, desk(loop, llm)):
-        assert dict(asked.inputs) == {"wording": "It lies in Paris."}
-        sample = Runner(RGB_MARKERS).sample(TASK, asked.inputs, Answer("Paris"))
+    for responses in ask_both_ways(loop, executor_of(loop, llm)):
+        assert dict(responses.inputs) == {"wording": "It lies in Paris."}
+        sample = Runner(RGB_MARKERS).sample(TASK, responses.inputs, Answer("Paris"))
         assert dict(sample.inputs) == {"wording": "It lies in Paris."}
-        assert Runner(RGB_MARKERS).run(TASK, asked).scores["same_words"] == Score(1.0)
-    assert [tuple(sent.messages) for sent in llm.requests] == [request("Paris")] * 2
+        assert Runner(RGB_MARKERS).run(TASK, responses).scores["same_words"] == Score(1.0)
+    assert [tuple(each.messages) for each in llm.requests] == [request("Paris")] * 2
 
 
-def test_a_resumed_run_takes_over_the_replies_for_an_input(
+def test_a_resumed_run_reuses_the_replies_for_an_input(
     loop: LoopThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     register(monkeypatch, WORDING)
 
-    def asked(process: str, llm: ScriptedLLM, rows: Sequence[Mapping[str, Any]]) -> CaseResponses:
+    def ask(process: str, llm: ScriptedLLM, rows: Sequence[Mapping[str, Any]]) -> CaseResponses:
         judge = Client(llm, name="scripted", kind="judge", limiter=Limiter(9), retry=RetryPolicy())
         journal = Journal(journal_path(tmp_path, process), EarlierCalls(rows))
-        return replace(desk(loop, judge), journal=journal).ask(TASK, Meter())
+        return replace(executor_of(loop, judge), journal=journal).ask(TASK, Meter())
 
-    asked("first", ScriptedLLM("It lies in Paris."), ())
-    again = ScriptedLLM("never asked")
-    assert asked("second", again, paid_by_run(tmp_path, ()).rows).inputs == {"wording": "It lies in Paris."}
-    assert again.requests == ()
+    ask("first", ScriptedLLM("It lies in Paris."), ())
+    second_llm = ScriptedLLM("never asked")
+    assert ask("second", second_llm, paid_by_run(tmp_path, ()).rows).inputs == {"wording": "It lies in Paris."}
+    assert second_llm.requests == ()
     calls = {call.number: call for call in read_journal(journal_path(tmp_path, "first"))}
     assert [(call.kind, call.within and calls[call.within].kind) for call in calls.values()] == [
         ("judging", 0), ("judge", "judging"),
     ]  # fmt: skip
 
 
-def test_without_its_model_the_sample_lacks_the_input(loop: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_input_is_missing_without_its_model(loop: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, WORDING)
-    for asked in both(loop, desk(loop)):
-        assert dict(asked.inputs) == {}
-        assert Runner(RGB_MARKERS).run(TASK, asked).scores["same_words"].reason == "judge_unavailable"
+    for responses in ask_both_ways(loop, executor_of(loop)):
+        assert dict(responses.inputs) == {}
+        assert Runner(RGB_MARKERS).run(TASK, responses).scores["same_words"].reason == "judge_unavailable"
 
 
-def test_nobody_is_asked_for_an_input_that_no_metric_needs(loop: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_input_that_no_metric_needs_is_not_requested(loop: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, WORDING)
     llm = ScriptedLLM("so")
-    for asked in both(loop, desk(loop, llm), replace(TASK, metrics=(ACCURACY,))):
-        assert dict(asked.inputs) == {}
+    for responses in ask_both_ways(loop, executor_of(loop, llm), replace(TASK, metrics=(ACCURACY,))):
+        assert dict(responses.inputs) == {}
     assert llm.requests == ()
 
 
@@ -160,8 +160,8 @@ def test_models_are_not_asked_about_an_answer_that_was_not_generated(
     register(monkeypatch, WORDING)
     llm = ScriptedLLM("so")
     answerer = SystemAnswerer(lambda query: Answer("", generated=False), "mine", loop, CallLimit(1))
-    for asked in both(loop, CaseExecutor(answerer, Sources(loop, judge=llm), RGB_MARKERS)):
-        assert dict(asked.inputs) == {}
+    for responses in ask_both_ways(loop, CaseExecutor(answerer, Sources(loop, judge=llm), RGB_MARKERS)):
+        assert dict(responses.inputs) == {}
     assert llm.requests == ()
 
 
@@ -169,27 +169,32 @@ def test_a_fast_system_is_asked_ahead_because_of_an_input_from_models(
     loop: LoopThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(monkeypatch, WORDING)
-    assert desk(loop, light=True).goes_ahead(TASK)
+    assert executor_of(loop, light=True).goes_ahead(TASK)
     register(monkeypatch, replace(WORDING, ask=lambda context: "from the system"))
-    assert not desk(loop, light=True).goes_ahead(TASK)
+    assert not executor_of(loop, light=True).goes_ahead(TASK)
 
 
-def test_an_input_from_the_system_is_asked_in_the_tests_thread(
+def test_an_input_from_the_system_is_requested_in_the_thread_of_the_test(
     loop: LoopThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(monkeypatch, replace(WORDING, ask=lambda context: f"again: {context.sample.answer.text}"))
-    in_turn, ahead = both(loop, desk(loop, ScriptedLLM("ahead")))
+    in_turn, ahead = ask_both_ways(loop, executor_of(loop, ScriptedLLM("ahead")))
     assert dict(in_turn.inputs) == {"wording": "again: Paris"}
     assert dict(ahead.inputs) == {"wording": "ahead"}
 
 
 def test_the_estimate_counts_the_calls_of_a_registered_input(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, WORDING)
-    judge = PricedModel("openai/j", lambda messages: (7, True), lambda sent, got: 0.5, 10, lambda *request: False)
+    judge = PricedModel("openai/j", lambda messages: (7, True), lambda prompt, reply: 0.5, 10, lambda *request: False)
     plan = PlannedTask(TASK, lambda query: NO_CALLS, None, judge)
-    _, found = estimates([plan, plan], load_prompts())
-    assert (found.what, found.model, found.cases, found.calls) == ("other wording", "openai/j", 2, 2)
-    assert (found.prompt_tokens, found.cost_usd) == (14, 1.0)
+    _, wording_calls = estimates([plan, plan], load_prompts())
+    assert (wording_calls.what, wording_calls.model, wording_calls.cases, wording_calls.calls) == (
+        "other wording",
+        "openai/j",
+        2,
+        2,
+    )
+    assert (wording_calls.prompt_tokens, wording_calls.cost_usd) == (14, 1.0)
     (answer,) = estimates([replace(plan, task=replace(TASK, metrics=(ACCURACY,)))], load_prompts())
     assert answer.what == "answer"
 
@@ -199,14 +204,14 @@ def test_an_input_that_raises_is_an_error_of_the_case(loop: LoopThread, monkeypa
         raise ValueError("odd wording")
 
     register(monkeypatch, replace(WORDING, ask_ahead=fails))
-    for asked in both(loop, desk(loop)):
-        ended = Runner(RGB_MARKERS).run(TASK, asked)
-        assert (ended.status, ended.error_type, ended.answer) == ("error", "input_error", asked.answer)
-        assert str(ended.error).startswith("the scoring input 'wording' failed on case 'q1': ValueError: odd wording")
+    for responses in ask_both_ways(loop, executor_of(loop)):
+        outcome = Runner(RGB_MARKERS).run(TASK, responses)
+        assert (outcome.status, outcome.error_type, outcome.answer) == ("error", "input_error", responses.answer)
+        assert str(outcome.error).startswith("the scoring input 'wording' failed on case 'q1': ValueError: odd wording")
 
 
-def collected(*metrics: str) -> Testbed:
-    """Complete a testbed of these metrics, as collection does."""
+def collect(*metrics: str) -> Testbed:
+    """Return a testbed with these metrics, completed in the same way as at collection."""
     catalog, no_options = Catalog(), cast("Any", SimpleNamespace(diagnosis=None))
     catalog.metrics.register("same_words", SAME_WORDS)
     settings = parse_settings({"dataset": "jsonl:cases.jsonl", "metrics": list(metrics)}, "t.py:1")
@@ -218,17 +223,17 @@ def collected(*metrics: str) -> Testbed:
 def test_an_input_that_a_testbed_cannot_use_is_refused_at_collection(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, WORDING)
     with pytest.raises(SettingError, match=r"^t\.py:1: same_words needs accuracy beside it$"):
-        collected("same_words")
-    assert not collected("accuracy", "same_words").embeds
+        collect("same_words")
+    assert not collect("accuracy", "same_words").embeds
     register(monkeypatch, replace(WORDING, embeds=True))
-    assert collected("accuracy", "same_words").embeds
-    assert not collected("accuracy").embeds
+    assert collect("accuracy", "same_words").embeds
+    assert not collect("accuracy").embeds
 
 
 def test_a_testbed_also_computes_the_metrics_that_cross_check_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, replace(WORDING, cross_checks=lambda cases: ["exact_match"] if CASE in cases else []))
-    assert [*collected("accuracy", "same_words").metrics] == ["accuracy", "same_words", "exact_match"]
-    assert [*collected("accuracy").metrics] == ["accuracy"]
+    assert [*collect("accuracy", "same_words").metrics] == ["accuracy", "same_words", "exact_match"]
+    assert [*collect("accuracy").metrics] == ["accuracy"]
 
 
 def test_a_metric_that_needs_an_unknown_input_cannot_be_registered() -> None:
@@ -238,31 +243,35 @@ def test_a_metric_that_needs_an_unknown_input_cannot_be_registered() -> None:
     Catalog().metrics.register("mine", Metric("mine", same_words, needs=("verdicts", "closed_book")))
 
 
-def test_built_in_metrics_name_inputs_that_are_declared() -> None:
+def test_built_in_metrics_need_only_declared_inputs() -> None:
     metrics = Catalog().metrics
     assert {need for name in metrics for need in metrics.get(name).needs} <= {each.name for each in INPUTS}
 
 
 def test_metrics_need_the_inputs_that_they_read() -> None:
-    def needed(*metrics: Metric) -> list[str]:
+    def names_of_inputs(*metrics: Metric) -> list[str]:
         return [each.name for each in inputs_of(metrics)]
 
-    worth = erag_metric("erag:P@2", "erag", lambda name: ACCURACY)
-    assert needed(ACCURACY) == []
-    assert needed(ACCURACY, worth) == ["labels"]
-    assert needed(ACCURACY_JUDGED) == ["verdicts"]
-    assert needed(SEMANTIC_SIMILARITY, CLOSED_BOOK_ACCURACY, ACCURACY_JUDGED) == ["verdicts", "closed_book", "vectors"]
-    assert needed(Metric("mine", same_words, needs=("closed_book",))) == ["closed_book"]
+    utility = erag_metric("erag:P@2", "erag", lambda name: ACCURACY)
+    assert names_of_inputs(ACCURACY) == []
+    assert names_of_inputs(ACCURACY, utility) == ["labels"]
+    assert names_of_inputs(ACCURACY_JUDGED) == ["verdicts"]
+    assert names_of_inputs(SEMANTIC_SIMILARITY, CLOSED_BOOK_ACCURACY, ACCURACY_JUDGED) == [
+        "verdicts",
+        "closed_book",
+        "vectors",
+    ]
+    assert names_of_inputs(Metric("mine", same_words, needs=("closed_book",))) == ["closed_book"]
     assert Metric("mine", same_words, needs=("closed_book",)).downstream
 
 
-def test_a_sample_takes_an_input_into_its_field_or_into_inputs() -> None:
+def test_an_input_is_stored_in_its_field_of_the_sample_or_in_inputs() -> None:
     sample = Sample(CASE, Answer("Paris")).with_inputs({"closed_book": Answer("Rome"), "wording": "so"})
     assert sample.closed_book == Answer("Rome")
     assert dict(sample.inputs) == {"wording": "so"}
     assert sample.vectors is None
 
 
-def test_no_input_takes_the_name_of_the_case_or_the_answer() -> None:
+def test_no_input_has_the_name_of_another_field_of_the_sample() -> None:
     names = [each.name for each in INPUTS]
     assert len({*names, "case", "answer", "markers", "inputs"}) == len(names) + 4

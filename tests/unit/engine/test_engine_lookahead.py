@@ -1,3 +1,5 @@
+"""Answers that are requested ahead of their tests."""
+
 from __future__ import annotations
 
 import asyncio
@@ -27,7 +29,7 @@ def loop() -> Iterator[LoopThread]:
     thread.close()
 
 
-def says(text: str, meter: Meter | None = None, seconds: float = 0.0) -> Ask:
+def answer_with(text: str, meter: Meter | None = None, seconds: float = 0.0) -> Ask:
     async def ask() -> CaseResponses:
         await asyncio.sleep(seconds)
         if meter is not None:
@@ -37,11 +39,11 @@ def says(text: str, meter: Meter | None = None, seconds: float = 0.0) -> Ask:
     return ask
 
 
-def test_there_is_room_once_an_eighth_of_the_window_is_free(loop: LoopThread) -> None:
+def test_look_ahead_has_room_when_an_eighth_of_the_window_is_free(loop: LoopThread) -> None:
     ahead = LookAhead(loop, 16)
     for key in range(16):
         assert ahead.has_room == (key <= 14)
-        ahead.start(key, says("a"), Meter())
+        ahead.start(key, answer_with("a"), Meter())
     ahead.claim(0)
     assert not ahead.has_room
     ahead.claim(1)
@@ -51,7 +53,7 @@ def test_there_is_room_once_an_eighth_of_the_window_is_free(loop: LoopThread) ->
 def test_tasks_are_claimed_in_any_order(loop: LoopThread) -> None:
     ahead = LookAhead(loop, 4)
     for key in "abc":
-        ahead.start(key, says(key), Meter())
+        ahead.start(key, answer_with(key), Meter())
     assert len(ahead) == 3
     assert "a" in ahead
     for key in "bca":
@@ -74,15 +76,15 @@ def test_an_error_is_raised_by_claim_and_its_cost_is_counted(loop: LoopThread) -
     assert ahead.unclaimed == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
 
 
-def test_a_failure_in_the_tests_own_thread_is_counted(loop: LoopThread) -> None:
+def test_a_failure_in_the_thread_of_the_test_is_counted(loop: LoopThread) -> None:
     ahead, meter = LookAhead(loop, 4), Meter()
 
-    def interrupted() -> CaseResponses:
+    def interrupt() -> CaseResponses:
         meter.add(Calls(1, 0, 1, 10, 2, 0.5, 0.5))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ahead.ask_now(interrupted, meter)
+        ahead.ask_now(interrupt, meter)
     assert ahead.ask_now(CaseResponses, Meter()) == CaseResponses()
     assert ahead.unclaimed == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
 
@@ -90,7 +92,7 @@ def test_a_failure_in_the_tests_own_thread_is_counted(loop: LoopThread) -> None:
 def test_unclaimed_tasks_are_cancelled_and_counted(loop: LoopThread) -> None:
     ahead, meters = LookAhead(loop, 8), [Meter() for _ in range(4)]
     for number, meter in enumerate(meters):
-        ahead.start(number, says(str(number), meter, 0.0 if number < 3 else 60.0), meter)
+        ahead.start(number, answer_with(str(number), meter, 0.0 if number < 3 else 60.0), meter)
     assert ahead.claim(0).answer == Answer("0")
     while meters[2].calls.calls == 0:
         time.sleep(0.001)
@@ -100,33 +102,33 @@ def test_unclaimed_tasks_are_cancelled_and_counted(loop: LoopThread) -> None:
     ahead.clear()
     assert len(ahead) == 0
     loop.close()
-    assert ahead.unclaimed.calls == 2  # not the claimed one, and not the one that was cancelled in time
+    assert ahead.unclaimed.calls == 2  # neither the claimed one nor the one cancelled before its call
     assert ahead.unclaimed.cost_usd == 1.0
 
 
-def test_ended_tasks_and_their_cost_are_reported_before_the_claim(loop: LoopThread) -> None:
+def test_finished_tasks_and_their_cost_are_reported_before_the_claim(loop: LoopThread) -> None:
     ahead, meters = LookAhead(loop, 8), [Meter() for _ in range(3)]
     assert (ahead.answered, ahead.cost_usd) == (0, None)
     for number, meter in enumerate(meters):
-        ahead.start(number, says(str(number), meter, 60.0 * (number == 2)), meter)
+        ahead.start(number, answer_with(str(number), meter, 60.0 * (number == 2)), meter)
     ahead.claim(0)
     deadline = time.monotonic() + 10
     while ahead.answered < 1 and time.monotonic() < deadline:
         time.sleep(0.001)
     assert (ahead.answered, ahead.cost_usd) == (1, 0.5)
     ahead.drop(1)
-    assert (ahead.answered, ahead.cost_usd) == (0, 0.5), "what nobody claims is paid for all the same"
+    assert (ahead.answered, ahead.cost_usd) == (0, 0.5), "an unclaimed answer is paid, too"
 
 
 def test_waiting_tasks_are_cancelled_before_running_ones(loop: LoopThread) -> None:
     slots: list[asyncio.Semaphore] = []
-    asked: list[int] = []
+    started: list[int] = []
 
     def ask(number: int) -> Ask:
         async def one() -> CaseResponses:
             slots[:] = slots or [asyncio.Semaphore(2)]
             async with slots[0]:
-                asked.append(number)
+                started.append(number)
                 await asyncio.sleep(60)
             return CaseResponses()
 
@@ -135,16 +137,16 @@ def test_waiting_tasks_are_cancelled_before_running_ones(loop: LoopThread) -> No
     ahead = LookAhead(loop, 20)
     for number in range(20):
         ahead.start(number, ask(number), Meter())
-    while len(asked) < 2:
+    while len(started) < 2:
         time.sleep(0.001)
     ahead.clear()
     loop.close()
-    assert asked == [0, 1]
+    assert started == [0, 1]
 
 
-def test_a_task_cancelled_at_once_never_starts(loop: LoopThread) -> None:
+def test_a_task_that_is_cancelled_immediately_never_starts(loop: LoopThread) -> None:
     blocked, free = threading.Event(), threading.Event()
-    made: list[int] = []
+    started: list[int] = []
 
     async def block() -> None:
         blocked.set()
@@ -152,8 +154,8 @@ def test_a_task_cancelled_at_once_never_starts(loop: LoopThread) -> None:
 
     def ask(number: int) -> Ask:
         def one() -> Coroutine[Any, Any, CaseResponses]:
-            made.append(number)
-            return says("")()
+            started.append(number)
+            return answer_with("")()
 
         return one
 
@@ -168,39 +170,39 @@ def test_a_task_cancelled_at_once_never_starts(loop: LoopThread) -> None:
         free.set()
         loop.close()
         gc.collect()
-    assert made == []
+    assert started == []
     assert [str(warning.message) for warning in caught] == []
 
 
-def test_ten_thousand_cases_keep_no_more_than_the_window(loop: LoopThread) -> None:
-    ahead, most, alive = LookAhead(loop, 64), 0, 0
+def test_ten_thousand_cases_hold_no_more_objects_than_the_window(loop: LoopThread) -> None:
+    ahead, peak, peak_objects = LookAhead(loop, 64), 0, 0
     keys = iter(range(10_000))
 
-    class Big:
-        now = 0
+    class BigObject:
+        count = 0
 
         def __init__(self, key: int) -> None:
             self.text = str(key)
-            Big.now += 1
+            BigObject.count += 1
 
         def __del__(self) -> None:
-            Big.now -= 1
+            BigObject.count -= 1
 
     def ask(key: int) -> Ask:
-        held = Big(key)
+        big_object = BigObject(key)
 
         async def one() -> CaseResponses:
             await asyncio.sleep(0)
-            return CaseResponses(Answer(held.text))
+            return CaseResponses(Answer(big_object.text))
 
         return one
 
     for key in range(10_000):
-        while len(ahead) < ahead.window and (coming := next(keys, None)) is not None:
-            ahead.start(coming, ask(coming), Meter())
-        most, alive = max(most, len(ahead)), max(alive, Big.now)
+        while len(ahead) < ahead.window and (next_key := next(keys, None)) is not None:
+            ahead.start(next_key, ask(next_key), Meter())
+        peak, peak_objects = max(peak, len(ahead)), max(peak_objects, BigObject.count)
         assert ahead.claim(key).answer == Answer(str(key))
-    assert most == 64
-    assert alive <= 66
+    assert peak == 64
+    assert peak_objects <= 66
     assert len(ahead) == 0
     assert ahead.unclaimed == Calls()

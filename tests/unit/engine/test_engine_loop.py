@@ -1,3 +1,5 @@
+"""The event loop on a separate thread."""
+
 from __future__ import annotations
 
 import asyncio
@@ -13,7 +15,7 @@ import pytest
 from pytest_rageval.engine import loop as loops
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 
-WAIT = 10.0  # seconds after which something has gone wrong
+WAIT = 10.0  # seconds; a longer wait is a failure
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def loop() -> Iterator[LoopThread]:
     thread.close()
 
 
-def running() -> list[str]:
+def loop_threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name == "rageval-loop"]
 
 
@@ -36,22 +38,22 @@ def test_a_coroutine_gives_its_result(loop: LoopThread) -> None:
     assert loop.run(answer("yes")) == "yes"
 
 
-def test_a_waiting_thread_calls_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_thread_calls_its_callback_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loops, "MEANWHILE_S", 0.001)
-    enough, threads = threading.Event(), list[threading.Thread]()
+    called, threads = threading.Event(), list[threading.Thread]()
 
-    def look() -> None:
+    def record_thread() -> None:
         threads.append(threading.current_thread())
-        enough.set()
+        called.set()
 
     async def slow() -> str:
-        while not enough.is_set():
+        while not called.is_set():
             await asyncio.sleep(0.001)
         return "late"
 
-    thread = LoopThread(look)
+    thread = LoopThread(record_thread)
     assert thread.run(slow()) == "late"
-    enough.clear()
+    called.clear()
     assert thread.start(slow).result() == "late"
     thread.close()
     assert set(threads) == {threading.current_thread()}
@@ -66,29 +68,29 @@ def test_anything_that_can_be_awaited_is_run(loop: LoopThread) -> None:
     assert loop.run(Later()) == "later"
 
 
-def test_threads_that_come_at_once_share_one_loop(loop: LoopThread) -> None:
-    async def running() -> int:
+def test_threads_that_start_together_share_one_loop(loop: LoopThread) -> None:
+    async def loop_id() -> int:
         return id(asyncio.get_running_loop())
 
-    at_once, found = threading.Barrier(8), []
+    barrier, loop_ids = threading.Barrier(8), []
 
     def ask() -> None:
-        at_once.wait()
-        found.append(loop.run(running()))
+        barrier.wait()
+        loop_ids.append(loop.run(loop_id()))
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 8
-    assert len(set(found)) == 1
+    assert len(loop_ids) == 8
+    assert len(set(loop_ids)) == 1
 
 
-def test_nothing_is_started_before_the_first_coroutine(loop: LoopThread) -> None:
-    assert running() == []
+def test_the_thread_starts_with_the_first_coroutine(loop: LoopThread) -> None:
+    assert loop_threads() == []
     loop.run(answer(""))
-    assert running() == ["rageval-loop"]
+    assert loop_threads() == ["rageval-loop"]
 
 
 def test_every_coroutine_runs_on_the_same_loop_of_the_same_thread(loop: LoopThread) -> None:
@@ -100,7 +102,7 @@ def test_every_coroutine_runs_on_the_same_loop_of_the_same_thread(loop: LoopThre
     assert first[1] != threading.get_ident()
 
 
-def test_a_client_that_lives_on_the_loop_outlives_one_call(loop: LoopThread) -> None:
+def test_an_object_of_the_loop_can_be_used_by_a_later_call(loop: LoopThread) -> None:
     async def make() -> asyncio.Queue[int]:
         queue: asyncio.Queue[int] = asyncio.Queue()
         task = asyncio.get_running_loop().call_later(0.01, queue.put_nowait, 7)
@@ -125,15 +127,17 @@ def test_an_exception_is_raised_in_the_waiting_thread(loop: LoopThread, error: B
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a thread cannot be sent a signal")
-@pytest.mark.parametrize("taken_by", ["the waiting thread", "the loop's thread"])  # the system may choose any
-def test_an_interrupt_of_the_waiting_thread_cancels_the_coroutine(loop: LoopThread, taken_by: str) -> None:
+@pytest.mark.parametrize(
+    "receiver", ["the waiting thread", "the loop's thread"]
+)  # the operating system may choose either thread
+def test_an_interrupt_of_the_waiting_thread_cancels_the_coroutine(loop: LoopThread, receiver: str) -> None:
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("only the main thread is interrupted")
     cancelled = threading.Event()
 
     async def wait() -> None:
-        taker = threading.main_thread() if taken_by == "the waiting thread" else threading.current_thread()
-        signal.pthread_kill(taker.ident or 0, signal.SIGINT)
+        thread = threading.main_thread() if receiver == "the waiting thread" else threading.current_thread()
+        signal.pthread_kill(thread.ident or 0, signal.SIGINT)
         try:
             await asyncio.sleep(WAIT)
         except asyncio.CancelledError:
@@ -149,7 +153,7 @@ def test_an_interrupt_of_the_waiting_thread_cancels_the_coroutine(loop: LoopThre
 def test_closing_cancels_running_coroutines_and_ends_the_thread(loop: LoopThread) -> None:
     ends: list[str] = []
 
-    async def leftover() -> None:
+    async def endless() -> None:
         try:
             await asyncio.sleep(WAIT)
         except asyncio.CancelledError:
@@ -163,26 +167,26 @@ def test_closing_cancels_running_coroutines_and_ends_the_thread(loop: LoopThread
         finally:
             ends.append("closed")
 
-    kept: list[object] = []
+    references: list[object] = []
 
     async def start() -> None:
         values = generator()
-        kept.extend([asyncio.create_task(leftover()), values, await anext(values)])
+        references.extend([asyncio.create_task(endless()), values, await anext(values)])
         await asyncio.sleep(0)
 
     loop.run(start())
     loop.close()
     assert ends == ["cancelled", "closed"]
-    assert running() == []
+    assert loop_threads() == []
 
 
-def test_closing_twice_or_before_the_start_does_nothing() -> None:
+def test_closing_again_or_before_the_start_does_nothing() -> None:
     loop = LoopThread()
     loop.close()
     loop.run(answer(""))
     loop.close()
     loop.close()
-    assert running() == []
+    assert loop_threads() == []
 
 
 def test_a_closed_loop_starts_again(loop: LoopThread) -> None:
@@ -201,7 +205,7 @@ def test_a_coroutine_that_never_waits_needs_no_loop() -> None:
     assert NoLoop().run(twice(3)) == 12
 
 
-def test_without_a_loop_an_exception_is_raised_in_the_caller() -> None:
+def test_an_exception_is_raised_in_the_caller_without_a_loop() -> None:
     async def broken() -> None:
         raise KeyError("none")
 
@@ -210,32 +214,32 @@ def test_without_a_loop_an_exception_is_raised_in_the_caller() -> None:
 
 
 def test_a_replayed_call_that_waits_is_an_error() -> None:
-    closed = []
+    finalized = []
 
     class Waiting:
         def __await__(self) -> Generator[None, None, None]:
             try:
                 yield
             finally:
-                closed.append(True)
+                finalized.append(True)
 
     with pytest.raises(RuntimeError, match="a replayed call waited for something else than its recording"):
         NoLoop().run(Waiting())
-    assert closed == [True]
+    assert finalized == [True]
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("made_first", [True, False], ids=["made", "being made"])
-def test_a_coroutine_that_a_thread_made_for_nobody_is_closed(made_first: bool) -> None:
-    """As litellm has calls made: who awaits the thread may be cancelled while it works, or just as it ends."""
-    made: list[Coroutine[None, None, str]] = []
+@pytest.mark.parametrize("ready_first", [True, False], ids=["ready", "not ready"])
+def test_a_coroutine_from_a_thread_is_closed_if_nobody_awaits_it(ready_first: bool) -> None:
+    """Litellm creates coroutines in threads; the waiting task may be cancelled before or after the thread ends."""
+    coroutines: list[Coroutine[None, None, str]] = []
     working, go_on = threading.Event(), threading.Event()
 
     def make() -> Coroutine[None, None, str]:
         working.set()
         assert go_on.wait(WAIT)
-        made.append(answer("never"))
-        return made[0]
+        coroutines.append(answer("never"))
+        return coroutines[0]
 
     async def call() -> str:
         return await (await asyncio.get_running_loop().run_in_executor(None, make))
@@ -243,10 +247,10 @@ def test_a_coroutine_that_a_thread_made_for_nobody_is_closed(made_first: bool) -
     async def cancelled() -> None:
         task = asyncio.create_task(call())
         await asyncio.to_thread(working.wait, WAIT)
-        if made_first:
+        if ready_first:
             go_on.set()
-            while not made:
-                time.sleep(0.001)  # what the thread made cannot arrive meanwhile
+            while not coroutines:
+                time.sleep(0.001)  # blocks the loop, which cannot receive the coroutine
         task.cancel()
         await asyncio.wait([task])
         assert task.cancelled()
@@ -256,12 +260,12 @@ def test_a_coroutine_that_a_thread_made_for_nobody_is_closed(made_first: bool) -
     thread.run(cancelled())
     thread.close()
     deadline = time.monotonic() + WAIT
-    while not made or inspect.getcoroutinestate(made[0]) != inspect.CORO_CLOSED:
+    while not coroutines or inspect.getcoroutinestate(coroutines[0]) != inspect.CORO_CLOSED:
         assert time.monotonic() < deadline, "it is never closed"
         time.sleep(0.001)
 
 
-def test_a_coroutine_from_a_thread_is_awaited(loop: LoopThread) -> None:
+def test_a_coroutine_from_a_thread_can_be_awaited(loop: LoopThread) -> None:
     async def call() -> str:
         return await (await asyncio.get_running_loop().run_in_executor(None, answer, "here"))
 

@@ -1,4 +1,4 @@
-"""Documents asked for alone: each once, all at a time where the system waits, and charged to who asked first."""
+"""Answers from each document alone: one request each, concurrent if possible, charged to the first case."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.threads import CallLimit
 
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {})
-FOUND = Ranking((ScoredPassage("a", 1.0, "Rome"), ScoredPassage("b", 2.0, "Paris"), ScoredPassage("c", 0.5, "Lima")))
+RANKING = Ranking((ScoredPassage("a", 1.0, "Rome"), ScoredPassage("b", 2.0, "Paris"), ScoredPassage("c", 0.5, "Lima")))
 
 
-def _none(name: str) -> Metric:
+def _no_lookup(name: str) -> Metric:
     raise AssertionError(name)
 
 
-WORTH = erag_metric("erag:P@2", "erag", _none)
+UTILITY = erag_metric("erag:P@2", "erag", _no_lookup)
 
 
 @pytest.fixture
@@ -49,19 +49,19 @@ def loop() -> Iterator[LoopThread]:
 
 
 class Reader:
-    """A system that finds `FOUND`, and answers with the one passage it is given; it notes what it was asked."""
+    """A system that returns `RANKING`, or answers from the one supplied passage; it records its requests."""
 
     def __init__(self, fails: str = "") -> None:
-        self.asked: list[Query] = []
+        self.requests: list[Query] = []
         self.threads: set[str] = set()
         self.fails = fails
-        self.in_flight = self.most = 0
+        self.in_flight = self.peak = 0
 
     def answer(self, query: Query) -> Answer:
-        self.asked.append(query)
+        self.requests.append(query)
         self.threads.add(threading.current_thread().name)
         if query.passages is None:
-            return Answer("Paris", FOUND, usage=Usage(100, 10, 1.0))
+            return Answer("Paris", RANKING, usage=Usage(100, 10, 1.0))
         (passage,) = query.passages
         if passage.id == self.fails:
             raise ValueError("torn page")
@@ -69,154 +69,159 @@ class Reader:
 
     async def wait(self, query: Query) -> Answer:
         self.in_flight += 1
-        self.most = max(self.most, self.in_flight)
+        self.peak = max(self.peak, self.in_flight)
         await asyncio.sleep(0.01)
         self.in_flight -= 1
         return self.answer(query)
 
     @property
     def alone(self) -> list[str]:
-        return [query.passages[0].id for query in self.asked if query.passages]
+        return [query.passages[0].id for query in self.requests if query.passages]
 
 
-def desk(loop: LoopThread | NoLoop, system: Any, most: int = 2) -> CaseExecutor:
+def executor_of(loop: LoopThread | NoLoop, system: Any, most: int = 2) -> CaseExecutor:
     answerer = SystemAnswerer(system, "mine", loop, CallLimit(most))
     return CaseExecutor(answerer, Sources(loop, OnceCache(answerer)), RGB_MARKERS)
 
 
 def task(*metrics: Metric, case: Case = CASE) -> Task:
-    return Task(f"t.py::t[{case.id}]", "t.py::t", "mine", case, metrics or (ACCURACY, WORTH))
+    return Task(f"t.py::t[{case.id}]", "t.py::t", "mine", case, metrics or (ACCURACY, UTILITY))
 
 
-def outcome(asked: CaseResponses, of: Task | None = None) -> Outcome:
-    return Runner(RGB_MARKERS).run(of or task(), asked)
+def outcome(responses: CaseResponses, task_of_case: Task | None = None) -> Outcome:
+    return Runner(RGB_MARKERS).run(task_of_case or task(), responses)
 
 
-@pytest.mark.parametrize("how", ["sync", "async", "ahead", "sync ahead"])
-def test_every_document_is_asked_for_once_and_charged(loop: LoopThread, how: str) -> None:
+@pytest.mark.parametrize("mode", ["sync", "async", "ahead", "sync ahead"])
+def test_each_document_is_requested_once_and_charged(loop: LoopThread, mode: str) -> None:
     reader = Reader()
-    made = desk(loop, reader.answer if how == "sync" or how == "sync ahead" else reader.wait)
+    executor = executor_of(loop, reader.answer if mode == "sync" or mode == "sync ahead" else reader.wait)
     meter = Meter()
-    asked = loop.run(made.ask_ahead(task(), meter)) if "ahead" in how else made.ask(task(), meter)
-    scores = outcome(asked).scores
+    responses = loop.run(executor.ask_ahead(task(), meter)) if "ahead" in mode else executor.ask(task(), meter)
+    scores = outcome(responses).scores
     assert (scores["accuracy"].value, scores["erag:P@2"].value) == (1.0, 0.5)
     assert sorted(reader.alone) == ["a", "b", "c"]
-    assert asked.calls == Calls(4, 0, 4, 130, 13, 1.75, 1.75)
-    assert asked.answer is not None
-    assert asked.answer.usage is not None
-    assert asked.answer.usage.prompt_tokens == 100
-    if how == "sync":
+    assert responses.calls == Calls(4, 0, 4, 130, 13, 1.75, 1.75)
+    assert responses.answer is not None
+    assert responses.answer.usage is not None
+    assert responses.answer.usage.prompt_tokens == 100
+    if mode == "sync":
         assert reader.threads == {threading.current_thread().name}
-    if how in ("async", "ahead"):
-        assert reader.most == 2  # the bound of its coroutines
+    if mode in ("async", "ahead"):
+        assert reader.peak == 2  # the limit of concurrent calls
 
 
-def test_best_ranks_come_first_and_the_query_is_otherwise_the_same(loop: LoopThread) -> None:
+def test_documents_are_requested_by_rank_with_an_otherwise_unchanged_query(loop: LoopThread) -> None:
     reader = Reader()
     history = (Turn("Who?", "Me."),)
     instance = replace(CASE.instance, history=history, language="zh")
-    made = desk(loop, reader.answer)
-    made.ask(task(case=replace(CASE, instance=instance, instructions="Be brief.")), Meter())
+    executor = executor_of(loop, reader.answer)
+    executor.ask(task(case=replace(CASE, instance=instance, instructions="Be brief.")), Meter())
     assert reader.alone == ["b", "a", "c"]
-    assert reader.asked[1] == Query("Where?", (Passage("b", "Paris"),), history, "zh", "Be brief.")
+    assert reader.requests[1] == Query("Where?", (Passage("b", "Paris"),), history, "zh", "Be brief.")
 
 
-def test_concurrent_requests_for_one_answer_ask_once(loop: LoopThread) -> None:
+def test_concurrent_requests_for_one_answer_share_one_call(loop: LoopThread) -> None:
     reader = Reader()
-    made = desk(loop, reader.wait, most=99)
+    executor = executor_of(loop, reader.wait, most=99)
     meters = [Meter() for _ in range(5)]
 
     async def together() -> list[CaseResponses]:
-        return await asyncio.gather(*(made.ask_ahead(task(), meter) for meter in meters))
+        return await asyncio.gather(*(executor.ask_ahead(task(), meter) for meter in meters))
 
-    every = loop.run(together())
+    all_responses = loop.run(together())
     assert sorted(reader.alone) == ["a", "b", "c"]
-    assert {outcome(asked).scores["erag:P@2"].value for asked in every} == {0.5}
+    assert {outcome(responses).scores["erag:P@2"].value for responses in all_responses} == {0.5}
     assert sorted(meter.calls.calls for meter in meters) == [1, 1, 1, 1, 4]
-    made.ask(task(), Meter())
+    executor.ask(task(), Meter())
     assert len(reader.alone) == 3
-    made.ask(task(case=replace(CASE, facets={"repeat": "2"})), Meter())  # another repeat asks for itself
+    executor.ask(task(case=replace(CASE, facets={"repeat": "2"})), Meter())  # another repeat has separate requests
     assert len(reader.alone) == 6
 
 
-def test_a_request_that_waited_for_a_cancelled_one_asks_itself(loop: LoopThread) -> None:
+def test_a_request_is_repeated_if_the_one_it_waits_for_is_cancelled(loop: LoopThread) -> None:
     reader = Reader()
-    made = desk(loop, reader.wait, most=99)
+    executor = executor_of(loop, reader.wait, most=99)
 
     async def together() -> CaseResponses:
-        first = asyncio.ensure_future(made.ask_ahead(task(), Meter()))
-        second = asyncio.ensure_future(made.ask_ahead(task(), Meter()))
-        await asyncio.sleep(0.015)  # both are answered, and the documents of the first are on their way
+        first = asyncio.ensure_future(executor.ask_ahead(task(), Meter()))
+        second = asyncio.ensure_future(executor.ask_ahead(task(), Meter()))
+        await asyncio.sleep(0.015)  # both have an answer; the documents of the first are requested
         first.cancel()
         return await second
 
     assert outcome(loop.run(together())).scores["erag:P@2"].value == 0.5
 
 
-@pytest.mark.parametrize("how", ["sync", "ahead"])
-def test_a_failing_document_is_named_and_the_other_answers_are_stored(loop: LoopThread, how: str) -> None:
+@pytest.mark.parametrize("mode", ["sync", "ahead"])
+def test_a_failing_document_is_named_and_the_other_answers_are_stored(loop: LoopThread, mode: str) -> None:
     reader = Reader(fails="a")
-    made = desk(loop, reader.answer if how == "sync" else reader.wait)
+    executor = executor_of(loop, reader.answer if mode == "sync" else reader.wait)
     meter = Meter()
-    asked = made.ask(task(), meter) if how == "sync" else loop.run(made.ask_ahead(task(), meter))
-    ended = outcome(asked)
-    assert (ended.status, ended.error_type, ended.answer is not None) == ("error", "system_error", True)
-    assert "system 'mine' failed on case 'q1': ValueError: torn page" in str(ended.error)
-    assert str(ended.error).endswith("(asked from the document 'a' alone)")
+    responses = executor.ask(task(), meter) if mode == "sync" else loop.run(executor.ask_ahead(task(), meter))
+    result = outcome(responses)
+    assert (result.status, result.error_type, result.answer is not None) == ("error", "system_error", True)
+    assert "system 'mine' failed on case 'q1': ValueError: torn page" in str(result.error)
+    assert str(result.error).endswith("(asked from the document 'a' alone)")
     reader.fails, before = "", len(reader.alone)
-    assert outcome(made.ask(task(), Meter())).status == "scored"
-    assert sorted(reader.alone[before:]) == (["a", "c"] if how == "sync" else ["a"])
+    assert outcome(executor.ask(task(), Meter())).status == "scored"
+    assert sorted(reader.alone[before:]) == (["a", "c"] if mode == "sync" else ["a"])
 
 
-def test_where_all_is_replayed_no_loop_is_needed() -> None:
+def test_a_replay_needs_no_loop() -> None:
     reader = Reader()
 
     async def replayed(query: Query) -> Answer:
         return reader.answer(query)
 
-    asked = desk(NoLoop(), replayed).ask(task(), Meter())
-    assert outcome(asked).scores["erag:P@2"].value == 0.5
+    responses = executor_of(NoLoop(), replayed).ask(task(), Meter())
+    assert outcome(responses).scores["erag:P@2"].value == 0.5
 
 
 def test_a_label_without_a_value_gives_its_reason(loop: LoopThread) -> None:
     unsure = Metric("unsure", lambda sample: Score(1.0) if sample.answer.text == "Paris" else Score(reason="unsure"))
-    wanted = task(unsure, WORTH)
-    assert outcome(desk(loop, Reader().answer).ask(wanted, Meter()), wanted).scores["erag:P@2"].reason == "unsure"
-
-
-def test_a_label_of_nan_is_an_error_of_the_case(loop: LoopThread) -> None:
-    wanted = task(Metric("odd", lambda sample: Score(1.0 if sample.case.supplied is None else float("nan"))), WORTH)
-    ended = outcome(desk(loop, Reader().answer).ask(wanted, Meter()), wanted)
-    assert (ended.status, ended.error_type) == ("error", "metric_error")
-    assert "metric 'odd' failed on case 'q1': ValueError: a Score's value is a finite number, not nan" in str(
-        ended.error
+    scored_task = task(unsure, UTILITY)
+    assert (
+        outcome(executor_of(loop, Reader().answer).ask(scored_task, Meter()), scored_task).scores["erag:P@2"].reason
+        == "unsure"
     )
 
 
-def test_nobody_is_asked_where_nothing_is_ranked_or_readable(loop: LoopThread) -> None:
+def test_a_label_of_nan_is_an_error_of_the_case(loop: LoopThread) -> None:
+    scored_task = task(
+        Metric("odd", lambda sample: Score(1.0 if sample.case.supplied is None else float("nan"))), UTILITY
+    )
+    result = outcome(executor_of(loop, Reader().answer).ask(scored_task, Meter()), scored_task)
+    assert (result.status, result.error_type) == ("error", "metric_error")
+    assert "metric 'odd' failed on case 'q1': ValueError: a Score's value is a finite number, not nan" in str(
+        result.error
+    )
+
+
+def test_no_document_is_requested_without_a_ranking_or_texts(loop: LoopThread) -> None:
     for ranking in (Ranking(), None, Ranking((ScoredPassage("a", text="Rome"), ScoredPassage("b")))):
-        asked: list[Query] = []
+        queries: list[Query] = []
 
-        def system(query: Query, found: Ranking | None = ranking, asked: list[Query] = asked) -> Answer:
-            asked.append(query)
-            return Answer("Paris", found)
+        def system(query: Query, documents: Ranking | None = ranking, queries: list[Query] = queries) -> Answer:
+            queries.append(query)
+            return Answer("Paris", documents)
 
-        made = desk(loop, system)
-        score = outcome(made.ask(task(), Meter())).scores["erag:P@2"]
-        assert len(asked) == 1
-        wanted = {0: (0.0, None), None: (None, "no_ranking"), 2: (None, "no_texts")}
-        assert (score.value, score.reason) == wanted[None if ranking is None else len(ranking)]
+        executor = executor_of(loop, system)
+        score = outcome(executor.ask(task(), Meter())).scores["erag:P@2"]
+        assert len(queries) == 1
+        expected = {0: (0.0, None), None: (None, "no_ranking"), 2: (None, "no_texts")}
+        assert (score.value, score.reason) == expected[None if ranking is None else len(ranking)]
 
 
 def test_a_duplicate_document_is_an_error_before_any_call(loop: LoopThread) -> None:
-    twice = Ranking((ScoredPassage("a", text="Rome"), ScoredPassage("a", text="Rome")))
-    asked = desk(loop, lambda query: Answer("Paris", twice)).ask(task(), Meter())
-    assert isinstance(asked.error, CaseError)
-    assert asked.error.kind == "bad_ranking"
-    assert str(asked.error).startswith("case 'q1': the ranking has the document 'a' at ranks 1 and 2")
+    duplicate = Ranking((ScoredPassage("a", text="Rome"), ScoredPassage("a", text="Rome")))
+    responses = executor_of(loop, lambda query: Answer("Paris", duplicate)).ask(task(), Meter())
+    assert isinstance(responses.error, CaseError)
+    assert responses.error.kind == "bad_ranking"
+    assert str(responses.error).startswith("case 'q1': the ranking has the document 'a' at ranks 1 and 2")
 
 
-def test_metrics_without_labels_ask_nothing(loop: LoopThread) -> None:
+def test_metrics_without_labels_request_no_documents(loop: LoopThread) -> None:
     reader = Reader()
-    asked = desk(loop, reader.answer).ask(task(ACCURACY), Meter())
-    assert (reader.alone, dict(asked.inputs)) == ([], {})
+    responses = executor_of(loop, reader.answer).ask(task(ACCURACY), Meter())
+    assert (reader.alone, dict(responses.inputs)) == ([], {})

@@ -1,3 +1,5 @@
+"""Scores and errors of single cases."""
+
 from __future__ import annotations
 
 import asyncio
@@ -40,8 +42,8 @@ def task(*metrics: Metric) -> Task:
     return Task("test_a.py::test_a[q1]", "test_a.py::test_a", "mine", CASE, metrics)
 
 
-class Says:
-    """An answerer of one function."""
+class FunctionAnswerer:
+    """An answerer that calls one function."""
 
     overlaps = light = False
 
@@ -56,7 +58,7 @@ class Says:
 
 
 def run(task: Task, answerer: Answerer, markers: Markers = RGB_MARKERS) -> Outcome:
-    """Ask and score a task in this thread."""
+    """Answer and score a task in this thread."""
     return Runner(markers).run(task, CaseExecutor(answerer, Sources(LoopThread()), markers).ask(task, Meter()))
 
 
@@ -91,12 +93,12 @@ class Async:
         (lambda query: coroutine(query), "async Where?"), (lambda query: "", ""),
     ],
 )  # fmt: skip
-def test_a_system_of_any_kind_answers(loop: LoopThread, system: Any, text: str) -> None:
+def test_any_kind_of_callable_can_be_a_system(loop: LoopThread, system: Any, text: str) -> None:
     assert SystemAnswerer(system, "mine", loop)(CASE).text == text
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_the_time_of_the_call_is_noted(loop: LoopThread, kind: str) -> None:
+def test_the_time_of_a_call_is_its_latency(loop: LoopThread, kind: str) -> None:
     def slow(query: Query) -> Answer:
         time.sleep(0.02)
         return Answer("", usage=Usage(prompt_tokens=3))
@@ -112,13 +114,13 @@ def test_the_time_of_the_call_is_noted(loop: LoopThread, kind: str) -> None:
     assert usage.prompt_tokens == (3 if kind == "sync" else None)
 
 
-def test_a_latency_from_the_system_stays(loop: LoopThread) -> None:
+def test_a_latency_from_the_system_is_unchanged(loop: LoopThread) -> None:
     answer = Answer("", usage=Usage(latency_s=0.0))
     assert SystemAnswerer(lambda query: answer, "mine", loop)(CASE) is answer
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_an_exception_of_a_system_is_the_cases_error(loop: LoopThread, kind: str) -> None:
+def test_an_exception_of_a_system_is_an_error_of_the_case(loop: LoopThread, kind: str) -> None:
     def broken(query: Query) -> str:
         raise ValueError("no key")
 
@@ -147,7 +149,7 @@ def test_a_system_that_exits_does_not_end_the_session(loop: LoopThread) -> None:
             SystemAnswerer(system, "mine", loop)(CASE)
 
 
-def test_a_base_exception_of_a_system_is_blamed_on_its_case(loop: LoopThread) -> None:
+def test_a_base_exception_of_a_system_is_an_error_of_the_case(loop: LoopThread) -> None:
     class Stop(BaseException):
         pass
 
@@ -162,7 +164,7 @@ def test_a_base_exception_of_a_system_is_blamed_on_its_case(loop: LoopThread) ->
             SystemAnswerer(system, "mine", loop)(CASE)
 
 
-def test_a_skip_goes_through(loop: LoopThread) -> None:
+def test_a_skip_is_passed_on(loop: LoopThread) -> None:
     def skipped(query: Query) -> str:
         pytest.skip("not now")
 
@@ -170,22 +172,22 @@ def test_a_skip_goes_through(loop: LoopThread) -> None:
         SystemAnswerer(skipped, "mine", loop)(CASE)
 
 
-def test_an_interrupt_goes_through(loop: LoopThread) -> None:
-    def interrupted(query: Query) -> str:
+def test_an_interrupt_is_passed_on(loop: LoopThread) -> None:
+    def interrupt(query: Query) -> str:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(task(LENGTH), SystemAnswerer(interrupted, "mine", loop))
+        run(task(LENGTH), SystemAnswerer(interrupt, "mine", loop))
 
 
 def test_a_case_error_of_a_system_stays_unchanged(loop: LoopThread) -> None:
-    error = CaseError("budget", "too dear")
+    error = CaseError("budget", "too expensive")
 
-    def dear(query: Query) -> str:
+    def over_budget(query: Query) -> str:
         raise error
 
-    outcome = run(task(LENGTH), SystemAnswerer(dear, "mine", loop))
-    assert (outcome.status, outcome.error, outcome.error_type) == ("error", "too dear", "budget")
+    outcome = run(task(LENGTH), SystemAnswerer(over_budget, "mine", loop))
+    assert (outcome.status, outcome.error, outcome.error_type) == ("error", "too expensive", "budget")
 
 
 @pytest.mark.parametrize(
@@ -200,22 +202,22 @@ def test_a_case_error_of_a_system_stays_unchanged(loop: LoopThread) -> None:
         Answer("", usage=Usage(cost_usd=cast("float", "1"))),
     ],
 )
-def test_a_broken_contract_is_raised(loop: LoopThread, value: Any) -> None:
+def test_an_invalid_return_value_of_a_system_is_raised(loop: LoopThread, value: Any) -> None:
     with pytest.raises(SystemContractError, match="'mine' returned"):
         run(task(LENGTH), SystemAnswerer(lambda query: value, "mine", loop))
 
 
 def test_an_answer_is_scored_by_every_metric_in_order() -> None:
-    seen: list[Sample] = []
+    samples: list[Sample] = []
 
-    def look(sample: Sample) -> Score:
-        seen.append(sample)
+    def record(sample: Sample) -> Score:
+        samples.append(sample)
         return Score.not_applicable()
 
     markers = Markers({}, {})
-    outcome = run(task(LENGTH, Metric("look", look)), Says(lambda case: Answer("four")), markers)
-    assert list(outcome.scores.items()) == [("length", Score(0.4)), ("look", Score.not_applicable())]
-    assert seen == [Sample(CASE, Answer("four"), markers)]
+    outcome = run(task(LENGTH, Metric("record", record)), FunctionAnswerer(lambda case: Answer("four")), markers)
+    assert list(outcome.scores.items()) == [("length", Score(0.4)), ("record", Score.not_applicable())]
+    assert samples == [Sample(CASE, Answer("four"), markers)]
     assert (outcome.status, outcome.error, outcome.error_type) == ("scored", None, None)
     assert (outcome.nodeid, outcome.case_id, outcome.testbed, outcome.system, outcome.facets) == (
         "test_a.py::test_a[q1]", "q1", "test_a.py::test_a", "mine", {"topic": "A"},
@@ -228,7 +230,7 @@ def test_no_answer_is_an_error_without_scores() -> None:
     def none(case: Case) -> Answer:
         raise CaseError("no_recorded_answer", "there is none")
 
-    outcome = run(task(LENGTH), Says(none))
+    outcome = run(task(LENGTH), FunctionAnswerer(none))
     assert (outcome.status, outcome.answer, outcome.scores) == ("error", None, {})
     assert (outcome.error, outcome.error_type, outcome.supplied) == (
         "there is none",
@@ -242,26 +244,26 @@ def broken(sample: Sample) -> Score:
 
 
 @pytest.mark.parametrize(
-    ("compute", "words"),
+    ("compute", "message"),
     [
         (broken, "metric 'mine' failed on case 'q1': ZeroDivisionError: of nothing"),
         (lambda sample: 0.5, "metric 'mine' returned 0.5 for case 'q1'; it must return a Score"),
         (lambda sample: Score(float("nan")), "metric 'mine' failed on case 'q1': ValueError: a Score's value"),
     ],
 )  # fmt: skip
-def test_a_failing_metric_is_an_error_with_the_scores_so_far(compute: Any, words: str) -> None:
-    outcome = run(task(LENGTH, Metric("mine", compute), LENGTH), Says(lambda case: Answer("four")))
+def test_a_failing_metric_is_an_error_with_the_scores_so_far(compute: Any, message: str) -> None:
+    outcome = run(task(LENGTH, Metric("mine", compute), LENGTH), FunctionAnswerer(lambda case: Answer("four")))
     assert (outcome.status, outcome.error_type) == ("error", "metric_error")
-    assert (outcome.error or "").startswith(words)
+    assert (outcome.error or "").startswith(message)
     assert outcome.answer == Answer("four")
     assert outcome.scores == {"length": Score(0.4)}
 
 
-def test_of_an_answer_that_was_not_generated_only_the_ranking_is_scored() -> None:
+def test_only_the_ranking_is_scored_if_no_answer_was_generated() -> None:
     places = Metric("places", lambda sample: Score(len(sample.answer.ranking or ()) / 10), of="retrieval")
-    both = Metric("both", LENGTH.compute, of="both")
+    of_both = Metric("both", LENGTH.compute, of="both")
     answer = Answer("", Ranking((ScoredPassage("d1"),)), generated=False)
-    outcome = run(task(LENGTH, both, places), Says(lambda case: answer))
+    outcome = run(task(LENGTH, of_both, places), FunctionAnswerer(lambda case: answer))
     unscored = Score(reason="no_texts")
     assert (outcome.status, outcome.scores) == (
         "scored", {"length": unscored, "both": unscored, "places": Score(0.1)}
@@ -270,6 +272,6 @@ def test_of_an_answer_that_was_not_generated_only_the_ranking_is_scored() -> Non
 
 def test_the_texts_of_the_pool_are_stored_once() -> None:
     ranking = Ranking((ScoredPassage("p0", 2.0, "evidence", "title"), ScoredPassage("x9", 1.0, "elsewhere", "other")))
-    outcome = run(task(), Says(lambda case: Answer("", ranking)))
+    outcome = run(task(), FunctionAnswerer(lambda case: Answer("", ranking)))
     assert outcome.answer is not None
     assert outcome.answer.ranking == Ranking((ScoredPassage("p0", 2.0), ScoredPassage("x9", 1.0, "elsewhere", "other")))

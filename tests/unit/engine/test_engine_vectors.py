@@ -1,3 +1,5 @@
+"""Vectors of texts: shared calls, caching and errors."""
+
 from __future__ import annotations
 
 import asyncio
@@ -12,7 +14,7 @@ from pytest_rageval.model.chat import Embeddings
 
 
 class Lengths:
-    """Gives a text a vector of its length, and refuses one that says so."""
+    """Embeds a text as its length, and refuses the text "refuse"."""
 
     name = "lengths"
     revision = "7"
@@ -30,7 +32,7 @@ class Lengths:
         return Embeddings(tuple((float(len(text)),) + (1.0,) * (self.dimension - 1) for text in texts))
 
 
-def asked(vectors: Vectors, *cases: Sequence[str]) -> list[dict[str, Sequence[float]] | BaseException]:
+def embed_all(vectors: Vectors, *cases: Sequence[str]) -> list[dict[str, Sequence[float]] | BaseException]:
     async def all_at_once() -> list[dict[str, Sequence[float]] | BaseException]:
         return await asyncio.gather(*map(vectors, cases), return_exceptions=True)
 
@@ -40,14 +42,14 @@ def asked(vectors: Vectors, *cases: Sequence[str]) -> list[dict[str, Sequence[fl
 def test_many_cases_share_one_call_with_distinct_texts() -> None:
     model, versions = Lengths(), dict[str, str]()
     vectors = Vectors(model, together=True, versions=versions)
-    first, second = asked(vectors, ["a", "bb"], ["bb", "ccc", "ccc"])
+    first, second = embed_all(vectors, ["a", "bb"], ["bb", "ccc", "ccc"])
     assert isinstance(first, dict)
     assert {text: list(vector) for text, vector in first.items()} == {"a": [1.0, 1.0], "bb": [2.0, 1.0]}
     assert isinstance(second, dict)
     assert {text: list(vector) for text, vector in second.items()} == {"bb": [2.0, 1.0], "ccc": [3.0, 1.0]}
     assert model.calls == [["a", "bb", "ccc"]]
     assert versions == {"embedder": "lengths", "embedder_revision": "7"}
-    asked(vectors, ["a", "dddd"])
+    embed_all(vectors, ["a", "dddd"])
     assert model.calls[1:] == [["dddd"]]
 
 
@@ -56,11 +58,11 @@ def test_the_last_texts_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Lengths()
     vectors = Vectors(model, together=True, versions={})
     for text in ("old", "new", "old", "newest", "old", "new"):
-        asked(vectors, [text])
+        embed_all(vectors, [text])
     assert model.calls == [["old"], ["new"], ["newest"], ["new"]]
 
 
-def test_a_text_that_is_under_way_is_waited_for() -> None:
+def test_a_text_in_a_running_call_is_not_sent_again() -> None:
     model = Lengths()
     vectors = Vectors(model, together=True, versions={})
 
@@ -75,39 +77,39 @@ def test_a_text_that_is_under_way_is_waited_for() -> None:
     assert model.calls == [["a"], ["b"]]
 
 
-def test_calls_have_a_bound() -> None:
+def test_a_call_has_a_maximum_number_of_texts() -> None:
     model = Lengths()
     texts = [f"text {n}" for n in range(3 * MAX_TEXTS)]
-    found = asked(Vectors(model, together=True, versions={}), *([text] for text in texts))
+    results = embed_all(Vectors(model, together=True, versions={}), *([text] for text in texts))
     assert [len(call) for call in model.calls] == [MAX_TEXTS] * 3
-    assert [list(each) for each in found if isinstance(each, dict)] == [[text] for text in texts]
+    assert [list(each) for each in results if isinstance(each, dict)] == [[text] for text in texts]
 
 
-def test_a_text_that_is_refused_takes_no_other_case_along() -> None:
+def test_a_refused_text_fails_only_its_case() -> None:
     model = Lengths()
-    right, wrong = asked(Vectors(model, together=True, versions={}), ["a"], ["refuse", "b"])
-    assert isinstance(right, dict)
-    assert isinstance(wrong, ModelError)
+    vectors, error = embed_all(Vectors(model, together=True, versions={}), ["a"], ["refuse", "b"])
+    assert isinstance(vectors, dict)
+    assert isinstance(error, ModelError)
     assert model.calls == [["a", "refuse", "b"], ["a"], ["refuse", "b"]]
 
 
 def test_a_failure_of_all_texts_is_not_retried() -> None:
     model = Lengths("auth")
-    errors = asked(Vectors(model, together=True, versions={}), ["a"], ["refuse"])
+    errors = embed_all(Vectors(model, together=True, versions={}), ["a"], ["refuse"])
     assert all(isinstance(error, ModelError) for error in errors)
     assert len(model.calls) == 1
 
 
 def test_recorded_calls_do_not_depend_on_other_texts() -> None:
     model = Lengths()
-    asked(Vectors(model, together=False, versions={}), ["a", "b", "a"], ["b"])
+    embed_all(Vectors(model, together=False, versions={}), ["a", "b", "a"], ["b"])
     assert sorted(model.calls) == [["a"], ["b"], ["b"]]
 
 
-def test_vectors_of_several_lengths_cannot_be_compared() -> None:
+def test_vectors_of_different_lengths_are_an_error_of_the_case() -> None:
     model = Lengths()
     vectors = Vectors(model, together=True, versions={})
-    asked(vectors, ["a"])
+    embed_all(vectors, ["a"])
     model.dimension = 3
-    [error] = asked(vectors, ["a", "b"])
+    [error] = embed_all(vectors, ["a", "b"])
     assert isinstance(error, CaseError)

@@ -1,4 +1,4 @@
-"""Arguments of a tool call against a JSON schema."""
+"""Arguments of tool calls are checked against a JSON schema."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pytest_rageval.environments.arguments import fit_arguments, parse_arguments
 from pytest_rageval.environments.tool import InvalidArgumentsError
 
 
-def of(**properties: Any) -> dict[str, Any]:
+def schema_of(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-PERSON = of(name={"type": "string"}, age={"type": "integer"})
+PERSON = schema_of(name={"type": "string"}, age={"type": "integer"})
 
 
 @pytest.mark.parametrize(
-    ("schema", "value", "fits"),
+    ("schema", "value", "expected"),
     [
         ({"type": "integer"}, "3", 3),
         ({"type": "integer"}, " -12 ", -12),
@@ -41,9 +41,9 @@ PERSON = of(name={"type": "string"}, age={"type": "integer"})
         ({"$ref": "#/x"}, 1, 1),
     ],
 )
-def test_values_that_fit(schema: dict[str, Any], value: Any, fits: Any) -> None:
-    found = fit_arguments({"x": value}, of(x=schema))["x"]
-    assert (found, type(found)) == (fits, type(fits))
+def test_valid_values_are_converted_to_their_type(schema: dict[str, Any], value: Any, expected: Any) -> None:
+    result = fit_arguments({"x": value}, schema_of(x=schema))["x"]
+    assert (result, type(result)) == (expected, type(expected))
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_values_that_fit(schema: dict[str, Any], value: Any, fits: Any) -> None:
         (PERSON, {"name": "Li", "age": []}, "x.age is []; write a whole number."),
     ],
 )
-def test_values_that_do_not_fit_say_what_is_wanted(schema: dict[str, Any], value: Any, problem: str) -> None:
-    with pytest.raises(InvalidArgumentsError) as raised:
-        fit_arguments({"x": value}, of(x=schema))
-    assert str(raised.value) == problem
+def test_an_invalid_value_is_reported_with_the_expected_type(schema: dict[str, Any], value: Any, problem: str) -> None:
+    with pytest.raises(InvalidArgumentsError) as error:
+        fit_arguments({"x": value}, schema_of(x=schema))
+    assert str(error.value) == problem
 
 
 def test_a_missing_and_an_unknown_parameter_are_named() -> None:
@@ -99,24 +99,24 @@ SCHEMAS = st.sampled_from(
 
 
 @given(JSON, SCHEMAS)
-def test_any_value_fits_or_is_refused_in_one_sentence(value: Any, schema: dict[str, Any]) -> None:
-    fault = ""
+def test_any_value_is_valid_or_refused_in_one_sentence(value: Any, schema: dict[str, Any]) -> None:
+    message = ""
     try:
-        found = fit_arguments({"x": value}, of(x=schema))
-        assert fit_arguments(found, of(x=schema)).keys() == {"x"}
+        result = fit_arguments({"x": value}, schema_of(x=schema))
+        assert fit_arguments(result, schema_of(x=schema)).keys() == {"x"}
     except InvalidArgumentsError as error:
-        fault = str(error)
-    assert fault == "" or (fault.endswith(".") and fault.isprintable())
+        message = str(error)
+    assert message == "" or (message.endswith(".") and message.isprintable())
 
 
 KEYWORDS = ("type", "enum", "const", "anyOf", "required", "properties", "additionalProperties", "items")
 
 
 @given(st.dictionaries(st.sampled_from(KEYWORDS), JSON), st.dictionaries(st.sampled_from(["x", "y"]), JSON))
-def test_any_schema_of_a_server_takes_arguments_or_refuses_them(
+def test_any_schema_of_a_server_accepts_arguments_or_refuses_them(
     schema: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
-    for each in (schema, of(x=schema), {"properties": schema}):
+    for each in (schema, schema_of(x=schema), {"properties": schema}):
         with suppress(InvalidArgumentsError):  # any other error would end the agent
             assert fit_arguments(arguments, each).keys() == arguments.keys()
 
@@ -126,7 +126,7 @@ def test_any_text_is_an_object_or_invalid(text: str) -> None:
     try:
         assert isinstance(parse_arguments(text), dict)
     except InvalidArgumentsError as error:
-        fault = str(error)
+        message = str(error)
     else:
-        fault = "The arguments are not a JSON object."
-    assert fault == "The arguments are not a JSON object."
+        message = "The arguments are not a JSON object."
+    assert message == "The arguments are not a JSON object."

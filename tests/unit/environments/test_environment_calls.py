@@ -1,4 +1,4 @@
-"""Calls of tools: observations, errors, outages, time limits, and the steps that they leave."""
+"""Calls of tools: observations, errors, outages, time limits and steps in the trace."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Details = list[dict[str, Any]]
 
 
 def run(value: object, tool: str, arguments: Any = "", **options: Any) -> tuple[Observation, dict[str, Any]]:
-    """Call a tool of an environment of functions; return what it shows and its step."""
+    """Call a tool of an environment of functions; return its observation and its step."""
     with collecting() as collector:
         observation = asyncio.run(
             call(environment_of("desk", value, "here", options.pop("timeout", None)), tool, arguments, **options)
@@ -52,7 +52,7 @@ def fails(message: str) -> str:
     raise KeyError(f"{message}\nsecond line")
 
 
-def test_a_call_shows_its_result_and_leaves_a_step() -> None:
+def test_a_call_gives_an_observation_and_a_step() -> None:
     observation, step = run(double, "double", {"number": "21"})
     assert (observation.text, observation.result, observation.error, observation.invalid) == ("42", 42, None, False)
     assert observation.seconds > 0
@@ -76,14 +76,14 @@ def test_async_tools_and_functions_that_return_an_awaitable_are_awaited() -> Non
     assert run(broken, "broken", {"word": "a"})[0].text == "Error: ValueError: a"
 
 
-def test_what_a_tool_raises_is_an_observation() -> None:
+def test_an_exception_of_a_tool_is_an_observation() -> None:
     observation, step = run(fails, "fails", {"message": "no such page"})
     assert observation.text == "Error: KeyError: 'no such page\\nsecond line'"
     assert step["error"] == observation.error == "KeyError: 'no such page\\nsecond line'"
     assert "result" not in step
 
 
-def test_an_unknown_tool_and_arguments_that_do_not_fit_are_invalid_and_call_nothing() -> None:
+def test_unknown_tools_and_invalid_arguments_are_observations_without_a_call() -> None:
     tools = [double, fails]
     for tool, arguments, text in [
         ("jump", {}, "There is no tool jump; there are double and fails."),
@@ -101,39 +101,39 @@ def test_an_unknown_tool_and_arguments_that_do_not_fit_are_invalid_and_call_noth
 def test_documents_become_passages() -> None:
     rows = [{"id": "a", "text": "first", "price": 3}]
 
-    def listed() -> list[dict[str, Any]]:
+    def documents() -> list[dict[str, Any]]:
         return rows
 
-    def ranked() -> Ranking:
+    def ranking() -> Ranking:
         return Ranking((ScoredPassage("b", 0.5, "second", "B"),))
 
-    def sought() -> ToolResult:
+    def search() -> ToolResult:
         return ToolResult("nothing", found=False)
 
-    observation, step = run(listed, "listed")
+    observation, step = run(documents, "documents")
     assert observation.text == '[{"id": "a", "text": "first", "price": 3}]'
     assert (step["passages"], step["result"]) == ([{"id": "a", "text": "first"}], rows)
-    observation, step = run(ranked, "ranked")
+    observation, step = run(ranking, "ranking")
     assert observation.text == '[{"id": "b", "title": "B", "text": "second", "score": 0.5}]'
-    assert observation.passages == ranked().items
-    observation, step = run(sought, "sought")
+    assert observation.passages == ranking().items
+    observation, step = run(search, "search")
     assert (observation.text, observation.found, step["found"]) == ("nothing", False, False)
 
 
-def test_a_long_observation_ends_with_a_sentence_and_the_step_has_the_whole() -> None:
-    whole = "One sentence is here. Another one follows. " + "x" * 5_000
+def test_a_long_observation_ends_after_a_sentence_and_the_step_has_the_full_text() -> None:
+    text = "One sentence is here. Another one follows. " + "x" * 5_000
 
     def read() -> str:
-        return whole
+        return text
 
     observation, step = run(read, "read", max_observation=30)
-    assert observation.text == f"One sentence is here.... ({len(whole) - 21} more characters)"
-    assert observation.result == step["result"] == whole
+    assert observation.text == f"One sentence is here.... ({len(text) - 21} more characters)"
+    assert observation.result == step["result"] == text
     assert run(read, "read")[0].text.endswith(" more characters)")
-    assert len(run(lambda_of("y" * 100), "read", max_observation=10)[0].text) == 10 + len("... (90 more characters)")
+    assert len(run(reader_of("y" * 100), "read", max_observation=10)[0].text) == 10 + len("... (90 more characters)")
 
 
-def lambda_of(text: str) -> dict[str, Callable[[], str]]:
+def reader_of(text: str) -> dict[str, Callable[[], str]]:
     def read() -> str:
         return text
 
@@ -153,7 +153,7 @@ class Timeout(OSError):  # noqa: N818
     __module__ = "requests.exceptions"
 
 
-class Grouped(Exception):  # noqa: N818
+class ErrorGroup(Exception):  # noqa: N818
     exceptions = (ValueError(), ConnectionResetError())
 
 
@@ -172,7 +172,7 @@ class Grouped(Exception):  # noqa: N818
         (urllib.error.HTTPError("http://x", 404, "", Message(), None), False),
         (urllib.error.URLError(ConnectionRefusedError(111, "refused")), True),
         (urllib.error.URLError("unknown url type"), False),
-        (Grouped(), True),
+        (ErrorGroup(), True),
         (type("TransportError", (Exception,), {})("of another library"), False),
         (FileNotFoundError("x"), False),
         (KeyError("x"), False),
@@ -184,7 +184,7 @@ def test_an_outage_is_distinguished_from_an_error_by_class_name(error: BaseExcep
 
 
 @pytest.mark.parametrize("library", ["httpx", "requests"])
-def test_a_lost_server_and_one_that_answers_503_are_outages(library: str, failing_server: str) -> None:
+def test_an_unreachable_server_and_http_status_503_are_outages(library: str, failing_server: str) -> None:
     client = pytest.importorskip(library)
 
     def ask(address: str) -> str:
@@ -195,9 +195,9 @@ def test_a_lost_server_and_one_that_answers_503_are_outages(library: str, failin
     for address in (failing_server, "http://127.0.0.1:1/"):
         with pytest.raises(
             ToolUnavailableError, match="the tool ask of environment 'desk' cannot be reached: "
-        ) as raised:
+        ) as error:
             run(ask, "ask", {"address": address})
-        assert raised.value.kind == "tool_unavailable"
+        assert error.value.kind == "tool_unavailable"
 
 
 @pytest.fixture
@@ -230,10 +230,10 @@ def test_an_outage_leaves_a_failed_step() -> None:
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_call_that_does_not_end_is_an_outage_after_the_timeout(is_async: bool) -> None:
-    released = threading.Event()
+    release = threading.Event()
 
     def slow() -> None:
-        released.wait(30)
+        release.wait(30)
 
     async def slow_async() -> None:
         await asyncio.sleep(30)
@@ -243,12 +243,12 @@ def test_a_call_that_does_not_end_is_an_outage_after_the_timeout(is_async: bool)
     with pytest.raises(ToolUnavailableError, match=r"the tool slow of environment 'desk' did not answer within 0\.1 s"):
         run(value, "slow", timeout=0.1)
     assert time.perf_counter() - start < 5
-    released.set()
+    release.set()
 
 
 @pytest.mark.parametrize("error", [CaseError("budget", "used up"), KeyboardInterrupt(), SystemExit(3)])
 @pytest.mark.parametrize("is_async", [False, True])
-def test_errors_of_the_case_and_of_the_process_go_through(error: BaseException, is_async: bool) -> None:
+def test_errors_of_the_case_and_of_the_process_are_passed_on(error: BaseException, is_async: bool) -> None:
     def stop() -> None:
         raise error
 
@@ -259,46 +259,46 @@ def test_errors_of_the_case_and_of_the_process_go_through(error: BaseException, 
         with environment_of("desk", {"stop": stop_async if is_async else stop}, "here").open() as tools:
             try:
                 await tools.run("stop", {})
-            except BaseException as raised:
-                return raised
+            except BaseException as stop_error:
+                return stop_error
         return None
 
     assert asyncio.run(agent()) is error
 
 
-def test_a_stopped_agent_waits_for_no_tool() -> None:
-    released, ended = threading.Event(), []
+def test_a_cancelled_agent_does_not_wait_for_its_tools() -> None:
+    release, events = threading.Event(), []
 
     async def slow() -> None:
         try:
             await asyncio.sleep(30)
         finally:
-            ended.append(True)
+            events.append(True)
 
     def blocking() -> None:
-        released.wait(30)
+        release.wait(30)
 
-    async def stopped(tools: OpenEnvironment, name: str) -> None:
-        asking = asyncio.ensure_future(tools.run(name, {}))
+    async def cancel_call(tools: OpenEnvironment, name: str) -> None:
+        task = asyncio.ensure_future(tools.run(name, {}))
         await asyncio.sleep(0.05)
-        asking.cancel()
+        task.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asking
+            await task
 
     async def agent() -> None:
         with environment_of("desk", [slow, blocking], "here").open() as tools:
-            await stopped(tools, "slow")
-            await stopped(tools, "blocking")
+            await cancel_call(tools, "slow")
+            await cancel_call(tools, "blocking")
         assert len(asyncio.all_tasks()) == 1
 
     start = time.perf_counter()
     asyncio.run(agent())
     assert time.perf_counter() - start < 5
-    assert ended == [True]
-    released.set()
+    assert events == [True]
+    release.set()
 
 
-def test_steps_inside_a_tool_have_it_as_their_parent() -> None:
+def test_steps_inside_a_tool_call_have_the_call_as_parent() -> None:
     def search(query: str) -> str:
         collector = current_collector()
         assert collector is not None
@@ -312,7 +312,7 @@ def test_steps_inside_a_tool_have_it_as_their_parent() -> None:
     assert (tool.kind, retrieve.kind, retrieve.detail["parent"]) == ("tool", "retrieve", 0)
 
 
-def test_each_case_has_an_instance_of_a_class_and_one_thread() -> None:
+def test_each_case_has_one_instance_of_a_class_and_one_thread() -> None:
     class Basket:
         def __init__(self) -> None:
             self.thread = threading.get_ident()
@@ -335,12 +335,12 @@ def test_each_case_has_an_instance_of_a_class_and_one_thread() -> None:
     async def agent(tools: OpenEnvironment, *items: str) -> list[Any]:
         return [(await tools.run("add", {"item": item})).result for item in items]
 
-    async def both() -> list[list[Any]]:
+    async def run_two_agents() -> list[list[Any]]:
         with environment.open() as one, environment.open() as other:
             assert [tool.name for tool in one.tools] == ["add", "clear"]
             return list(await asyncio.gather(agent(one, "a", "b"), agent(other, "c", "d")))
 
-    assert asyncio.run(both()) == [[["a"], ["a", "b"]], [["c"], ["c", "d"]]]
+    assert asyncio.run(run_two_agents()) == [[["a"], ["a", "b"]], [["c"], ["c", "d"]]]
 
 
 def test_a_class_whose_constructor_fails_is_an_error_of_the_case() -> None:
@@ -368,12 +368,12 @@ def test_objects_lists_mappings_and_tools_are_environments() -> None:
         def opening(self) -> str:
             return self.hours
 
-    own = Tool("own", "Return it.", {"type": "object", "properties": {}}, lambda: "own")
+    custom = Tool("custom", "Return it.", {"type": "object", "properties": {}}, lambda: "custom")
     for value, names in [
         (Desk(), ["opening"]),
-        ([double, own], ["double", "own"]),
+        ([double, custom], ["double", "custom"]),
         ({"twice": double, "open": Desk().opening}, ["twice", "open"]),
-        (own, ["own"]),
+        (custom, ["custom"]),
         (Desk().opening, ["opening"]),
     ]:
         assert [tool.name for tool in environment_of("desk", value, "here").open().tools] == names
@@ -427,7 +427,7 @@ HOSTILE = st.one_of(
 def test_any_result_and_any_arguments_are_an_observation_and_a_plain_step(result: Any, arguments: Any) -> None:
     tools = [
         Tool("give", "", {"type": "object", "additionalProperties": True}, lambda **arguments: result),
-        Tool("fail", "", {"type": "object", "additionalProperties": True}, raising(result)),
+        Tool("fail", "", {"type": "object", "additionalProperties": True}, failing_function(result)),
     ]
     for tool in tools:
         observation, step = run(tools, tool.name, arguments)
@@ -436,7 +436,7 @@ def test_any_result_and_any_arguments_are_an_observation_and_a_plain_step(result
         assert step == plain_json(step)
 
 
-def raising(message: object) -> Callable[..., None]:
+def failing_function(message: object) -> Callable[..., None]:
     def fail(**arguments: object) -> None:
         raise ValueError(message)
 

@@ -1,4 +1,4 @@
-"""The schema of a function: from its signature, its type hints and its docstring."""
+"""The schema of a function comes from its signature, type hints and docstring."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def typed(
     anything: Any,
     place: Annotated[str, "A city."],
     year: int | None = None,
-    limit: Optional[int] = 3,  # noqa: UP045 - people write it
+    limit: Optional[int] = 3,  # noqa: UP045 - users write it
 ) -> str:
     return text
 
 
-def google(city: str, days: int = 1) -> str:
+def google_style(city: str, days: int = 1) -> str:
     """Return the weather.
 
-    Rain is told, too.
+    Rain is reported, too.
 
     Args:
         city (str): the name of a city,
@@ -55,7 +55,7 @@ def google(city: str, days: int = 1) -> str:
 def numpy_style(city: str, days: int = 1) -> str:
     """Return the weather.
 
-    Rain is told, too.
+    Rain is reported, too.
 
     Parameters
     ----------
@@ -73,10 +73,10 @@ def numpy_style(city: str, days: int = 1) -> str:
     return f"{city}{days}"
 
 
-def sphinx(city: str, days: int = 1) -> str:
+def sphinx_style(city: str, days: int = 1) -> str:
     """Return the weather.
 
-    Rain is told, too.
+    Rain is reported, too.
 
     :param str city: the name of a city,
         in any spelling.
@@ -111,10 +111,10 @@ def test_type_hints_become_json_types() -> None:
     assert schema["additionalProperties"] is False
 
 
-@pytest.mark.parametrize("function", [google, numpy_style, sphinx])
+@pytest.mark.parametrize("function", [google_style, numpy_style, sphinx_style])
 def test_each_style_of_docstring_describes_the_tool_and_its_parameters(function: Callable[..., str]) -> None:
     description, schema = function_schema(function, "here")
-    assert description == "Return the weather.\n\nRain is told, too."
+    assert description == "Return the weather.\n\nRain is reported, too."
     assert schema["properties"]["city"]["description"] == "the name of a city, in any spelling."
     assert schema["properties"]["days"]["description"] == "how many days ahead."
     assert schema["required"] == ["city"]
@@ -128,24 +128,24 @@ def test_a_docstring_without_sections_is_the_description() -> None:
     assert parse_docstring(None) == ("", {})
 
 
-def test_a_decorated_function_a_partial_and_an_object_have_the_schema_of_what_they_call() -> None:
-    @functools.wraps(google)
+def test_decorators_partials_and_objects_have_the_schema_of_the_function_they_call() -> None:
+    @functools.wraps(google_style)
     def wrapped(*args: Any, **kwargs: Any) -> str:
-        return google(*args, **kwargs)
+        return google_style(*args, **kwargs)
 
     class Weather:
         def __call__(self, city: str) -> str:
             return city
 
-    assert function_schema(wrapped, "here") == function_schema(google, "here")
-    assert list(function_schema(functools.partial(google, days=2), "here")[1]["properties"]) == ["city", "days"]
+    assert function_schema(wrapped, "here") == function_schema(google_style, "here")
+    assert list(function_schema(functools.partial(google_style, days=2), "here")[1]["properties"]) == ["city", "days"]
     assert function_schema(Weather(), "here")[1]["required"] == ["city"]
 
 
 def starred(*words: str) -> None: ...
 def keywords(**words: str) -> None: ...
 def positional(word: str, /) -> None: ...
-def bare(word) -> None: ...  # type: ignore[no-untyped-def]
+def untyped(word) -> None: ...  # type: ignore[no-untyped-def]
 def complicated(word: complex) -> None: ...
 def unresolved(word: Missing) -> None: ...  # type: ignore[name-defined] # noqa: F821
 
@@ -156,12 +156,12 @@ def unresolved(word: Missing) -> None: ...  # type: ignore[name-defined] # noqa:
         (starred, "here takes *words, which a model cannot name; write each parameter, or one list"),
         (keywords, "here takes **words, which has no schema; write each parameter"),
         (positional, "here takes word only by position, and a model names it; remove the / after it"),
-        (bare, "here has the parameter word without a type hint; write for example word: str"),
+        (untyped, "here has the parameter word without a type hint; write for example word: str"),
         (complicated, "here: the parameter word has the type <class 'complex'>, which has no JSON schema here"),
         (unresolved, "here: its signature cannot be read (NameError: name 'Missing' is not defined)"),
     ],
 )
-def test_a_parameter_that_a_model_cannot_give_is_refused(function: Callable[..., None], problem: str) -> None:
-    with pytest.raises(SettingError) as raised:
+def test_a_parameter_that_a_model_cannot_supply_is_refused(function: Callable[..., None], problem: str) -> None:
+    with pytest.raises(SettingError) as error:
         function_schema(function, "here")
-    assert str(raised.value).startswith(problem)
+    assert str(error.value).startswith(problem)

@@ -31,39 +31,39 @@ pytest.importorskip("mcp.server.mcpserver", reason="the package mcp 2 is not ins
 from support.servers.mcp_desk import desk
 from support.servers.mcp_processes import COMMAND, alive, environment, noted, served
 
-Made = Callable[..., Environment]
+MakeEnvironment = Callable[..., Environment]
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file in which each server process notes its id."""
+def pid_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file to which each server process appends its id."""
     monkeypatch.setenv("RAGEVAL_DESK", str(tmp_path / "pids"))
     return tmp_path / "pids"
 
 
 @pytest.fixture
-def crm(file: Path) -> Iterator[Made]:
-    """Make environments that end with the test; without options, of the command and all its tools."""
-    made: list[Environment] = []
+def crm(pid_file: Path) -> Iterator[MakeEnvironment]:
+    """Return a function that makes environments for one test; the default is the command with all its tools."""
+    environments: list[Environment] = []
 
     def make(**options: str) -> Environment:
         server = {} if "url" in options or "command" in options else {"command": COMMAND}
-        made.append(environment({"allow": "*", **server, **options}))
-        return made[-1]
+        environments.append(environment({"allow": "*", **server, **options}))
+        return environments[-1]
 
     yield make
-    for each in made:
+    for each in environments:
         each.close()
 
 
 @pytest.fixture(scope="module")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Environment, Path]]:
-    """Return an environment over HTTP, and the file whose status its server answers with instead."""
+    """Return an environment over HTTP, and a file with the status that its server returns if the file exists."""
     folder = tmp_path_factory.mktemp("served")
     with served(folder) as (url, _):
-        made = environment({"url": url, "allow": "*"})
-        yield made, folder / "status"
-        made.close()
+        remote_crm = environment({"url": url, "allow": "*"})
+        yield remote_crm, folder / "status"
+        remote_crm.close()
 
 
 @pytest.fixture(scope="module", params=["stdio", "http", "in process"])
@@ -71,18 +71,20 @@ def any_crm(request: pytest.FixtureRequest) -> Iterator[Environment]:
     if request.param == "http":
         yield request.getfixturevalue("remote")[0]
         return
-    here = request.param == "in process"
-    made = environment_of("crm", desk(), "here") if here else environment({"command": COMMAND, "allow": "*"})
-    yield made
-    made.close()
+    in_process = request.param == "in process"
+    crm_environment = (
+        environment_of("crm", desk(), "here") if in_process else environment({"command": COMMAND, "allow": "*"})
+    )
+    yield crm_environment
+    crm_environment.close()
 
 
 def call(crm: Environment, tool: str, arguments: Any = "") -> Observation:
-    async def calling() -> Observation:
+    async def run_tool() -> Observation:
         with crm.open() as tools:
             return await tools.run(tool, arguments)
 
-    return asyncio.run(calling())
+    return asyncio.run(run_tool())
 
 
 def test_tools_are_those_of_the_server(any_crm: Environment) -> None:
@@ -104,84 +106,89 @@ def test_results_are_text_json_documents_and_errors(any_crm: Environment) -> Non
     ]  # fmt: skip
     for text, result in [("plain", "plain"), ('{"a": [1]}', {"a": [1]}), ("[not json", "[not json"), ("", "")]:
         assert call(any_crm, "as_text", {"text": text}).result == result
-    refused = call(any_crm, "refuse", {"why": "no such\ncustomer"})
-    assert (refused.text, refused.error) == ("Error: ToolError: no such customer", "ToolError: no such customer")
+    observation = call(any_crm, "refuse", {"why": "no such\ncustomer"})
+    assert (observation.text, observation.error) == (
+        "Error: ToolError: no such customer",
+        "ToolError: no such customer",
+    )
     assert call(any_crm, "fail").error == "ToolError: Error executing tool fail"
 
 
-def test_only_allowed_tools_are_shown_and_called(crm: Made) -> None:
+def test_only_allowed_tools_are_shown_and_called(crm: MakeEnvironment) -> None:
     limited = crm(allow="facts, opening")
     with limited.open() as tools:
         assert [tool.name for tool in tools.tools] == ["opening", "facts"]
-    refused = call(limited, "count")
-    assert (refused.text, refused.invalid) == ("There is no tool count; there are opening and facts.", True)
+    observation = call(limited, "count")
+    assert (observation.text, observation.invalid) == ("There is no tool count; there are opening and facts.", True)
     assert call(limited, "opening", {"day": 1}).text == "The call needs place."
     assert call(limited, "opening", {"plaze": "x"}).text == 'There is no parameter "plaze"; there are: place, day.'
 
 
-def test_one_process_starts_at_the_first_use_and_ends_with_the_environment(crm: Made, file: Path) -> None:
+def test_one_process_starts_at_the_first_use_and_ends_with_the_environment(
+    crm: MakeEnvironment, pid_file: Path
+) -> None:
     one = crm()
     one.load()
-    assert noted(file) == []
+    assert noted(pid_file) == []
     pids: list[Any] = []
     threads = [threading.Thread(target=lambda: pids.append(call(one, "process").result)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert pids == noted(file) * 4
+    assert pids == noted(pid_file) * 4
     one.close()
     one.close()
-    assert alive(noted(file), 0) == []
+    assert alive(noted(pid_file), 0) == []
     with pytest.raises(ToolUnavailableError, match=r"environment 'crm' cannot be reached: the session ends$"):
         one.open()
 
 
-def test_a_busy_server_ends_within_two_seconds_and_its_call_fails(crm: Made, file: Path) -> None:
-    busy, raised = crm(), []
+def test_a_busy_server_ends_within_two_seconds_and_its_call_fails(crm: MakeEnvironment, pid_file: Path) -> None:
+    busy_crm, problems = crm(), []
 
     def waits() -> None:
         with pytest.raises(ToolUnavailableError) as info:
-            call(busy, "wait", {"seconds": 60})
-        raised.append(str(info.value))
+            call(busy_crm, "wait", {"seconds": 60})
+        problems.append(str(info.value))
 
     thread = threading.Thread(target=waits)
     thread.start()
-    while not noted(file):
+    while not noted(pid_file):
         time.sleep(0.02)
-    with busy.open():  # it is ready
+    with busy_crm.open():  # it is ready
         time.sleep(0.2)
     start = time.monotonic()
-    busy.close()
+    busy_crm.close()
     assert time.monotonic() - start < 2
     thread.join(5)
-    assert raised == ["the tool wait of environment 'crm' cannot be reached: ConnectionError: the session ends"]
-    assert alive(noted(file), 0) == []
+    assert problems == ["the tool wait of environment 'crm' cannot be reached: ConnectionError: the session ends"]
+    assert alive(noted(pid_file), 0) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
-def test_what_a_server_started_ends_with_it(crm: Made, file: Path) -> None:
-    shell = f"sleep 60 & echo $! >> {file}; exec {COMMAND}"
+def test_processes_that_a_server_started_end_with_it(crm: MakeEnvironment, pid_file: Path) -> None:
+    shell = f"sleep 60 & echo $! >> {pid_file}; exec {COMMAND}"
     parent = crm(command=shlex.join(["sh", "-c", shell]))
     assert call(parent, "facts").error is None
-    assert len(noted(file)) == 2
+    assert len(noted(pid_file)) == 2
     parent.close()
-    assert alive(noted(file), 0.5) == []
+    assert alive(noted(pid_file), 0.5) == []
 
 
-def test_a_server_that_ends_is_an_outage_from_then_on(crm: Made, file: Path) -> None:
+def test_a_server_that_ends_is_an_outage_from_then_on(crm: MakeEnvironment, pid_file: Path) -> None:
     dying = crm()
     assert call(dying, "facts").error is None
-    said = "ConnectionError: the connection was closed; its last line is: the desk is on fire$"
-    with pytest.raises(ToolUnavailableError, match=f"^the tool end of environment 'crm' cannot be reached: {said}"):
+    problem = "ConnectionError: the connection was closed; its last line is: the desk is on fire$"
+    with pytest.raises(ToolUnavailableError, match=f"^the tool end of environment 'crm' cannot be reached: {problem}"):
         call(dying, "end")
     for _ in range(2):
         with pytest.raises(ToolUnavailableError, match=r"^the server of environment 'crm' cannot .* on fire$"):
             call(dying, "facts")
-    assert len(noted(file)) == 1
+    assert len(noted(pid_file)) == 1
 
 
-def test_a_server_at_an_address_may_come_back(crm: Made, tmp_path: Path) -> None:
+def test_a_server_at_an_address_may_be_restarted(crm: MakeEnvironment, tmp_path: Path) -> None:
     with served(tmp_path) as (url, popen):
         remote = crm(url=url, timeout="20")
         assert call(remote, "facts").error is None
@@ -192,20 +199,20 @@ def test_a_server_at_an_address_may_come_back(crm: Made, tmp_path: Path) -> None
     with served(tmp_path):
         assert call(remote, "facts").error is None
     problem = ""
-    for _ in range(20):  # a call on the lost connection may come before its loss is noticed
-        with pytest.raises(ToolUnavailableError, match="cannot be reached: ") as raised:
+    for _ in range(20):  # the first calls may still use the lost connection
+        with pytest.raises(ToolUnavailableError, match="cannot be reached: ") as error:
             call(remote, "facts")
-        problem = str(raised.value)
+        problem = str(error.value)
         if problem.startswith("the server of environment"):
             break
         time.sleep(0.5)
     assert problem.startswith("the server of environment 'crm' cannot be reached: ")
-    with served(tmp_path), pytest.raises(ToolUnavailableError):  # one attempt after a loss, not one a case
+    with served(tmp_path), pytest.raises(ToolUnavailableError):  # one attempt after the loss, not one for each case
         call(remote, "facts")
 
 
 @pytest.mark.parametrize("status", [401, 404, 503])
-def test_a_refusal_over_http_is_an_outage_and_no_observation(remote: tuple[Environment, Path], status: int) -> None:
+def test_an_http_error_is_an_outage_and_not_an_observation(remote: tuple[Environment, Path], status: int) -> None:
     crm, answer = remote
     with crm.open() as tools:
         answer.write_text(str(status))
@@ -215,7 +222,7 @@ def test_a_refusal_over_http_is_an_outage_and_no_observation(remote: tuple[Envir
     assert call(crm, "facts").error is None
 
 
-def test_a_server_that_cannot_start_is_an_outage_with_its_last_line(crm: Made) -> None:
+def test_a_server_that_cannot_start_is_an_outage_with_its_last_line(crm: MakeEnvironment) -> None:
     broken = crm(command=f'{sys.executable} -c "import no_such_module"')
     with pytest.raises(ToolUnavailableError, match=r"its last line is: ModuleNotFoundError: No module named 'no_such"):
         broken.open()
@@ -223,14 +230,14 @@ def test_a_server_that_cannot_start_is_an_outage_with_its_last_line(crm: Made) -
         crm(url="http://127.0.0.1:1/mcp").open()
 
 
-def test_a_server_that_never_speaks_is_an_outage_after_the_timeout(crm: Made) -> None:
+def test_a_silent_server_is_an_outage_after_the_timeout(crm: MakeEnvironment) -> None:
     start = time.monotonic()
     with pytest.raises(ToolUnavailableError, match=r"the server was not ready within 0\.5 s$"):
         crm(command=f'{sys.executable} -c "import time; time.sleep(60)"', timeout="0.5").open()
     assert time.monotonic() - start < 5
 
 
-def test_a_call_beyond_the_timeout_is_an_outage_and_the_server_goes_on(crm: Made) -> None:
+def test_a_call_beyond_the_timeout_is_an_outage_and_the_server_stays_up(crm: MakeEnvironment) -> None:
     slow = crm()
     with slow.open():
         slow.timeout = 0.3
@@ -247,8 +254,8 @@ def test_a_call_beyond_the_timeout_is_an_outage_and_the_server_goes_on(crm: Made
         ("*", ("get-page",), "the tool 'get-page' needs another name: a letter or _, then at most 63 letters, digits"),
     ],
 )
-def test_a_tool_that_is_missing_or_badly_named_is_one_sentence(
-    allow: str, more: tuple[str, ...], problem: str, tmp_path: Path, crm: Made
+def test_a_missing_tool_or_an_invalid_name_is_one_sentence(
+    allow: str, more: tuple[str, ...], problem: str, tmp_path: Path, crm: MakeEnvironment
 ) -> None:
     lines = ["from support.servers.mcp_desk import desk, facts", "server = desk()"]
     lines += [f"server.add_tool(facts, name={name!r})" for name in more]
@@ -276,7 +283,7 @@ def test_a_tool_that_is_missing_or_badly_named_is_one_sentence(
         ({"url": "http://x/mcp", "allow": "a", "alow": "b"}, "crm has the unknown option 'alow'; did you mean 'allow'"),
     ],
 )
-def test_options_that_cannot_be_used_are_refused(options: dict[str, str], problem: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, str], problem: str) -> None:
     with pytest.raises(SettingError) as info:
         environment(options)
     assert problem in str(info.value)
@@ -295,12 +302,12 @@ def test_a_program_in_the_folder_needs_its_path(tmp_path: Path, monkeypatch: pyt
             environment({"command": command, "allow": "a"}, folder=tmp_path)
 
 
-@pytest.mark.parametrize("found", [None, "1.28.0"])
-def test_without_the_package_it_names_the_extra(monkeypatch: pytest.MonkeyPatch, found: str | None) -> None:
+@pytest.mark.parametrize("installed", [None, "1.28.0"])
+def test_the_error_without_the_package_names_the_extra(monkeypatch: pytest.MonkeyPatch, installed: str | None) -> None:
     def version(name: str) -> str:
-        if found is None:
+        if installed is None:
             raise PackageNotFoundError(name)
-        return found
+        return installed
 
     monkeypatch.setattr(kind, "version", version)
     with pytest.raises(MissingDependencyError, match=r"crm needs an optional .*: pip install 'pytest-rageval\[mcp\]'"):
@@ -309,10 +316,10 @@ def test_without_the_package_it_names_the_extra(monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.fixture(scope="module")
-def lasting() -> Iterator[Environment]:
-    made = environment({"command": COMMAND, "allow": "as_text,refuse"})
-    yield made
-    made.close()
+def shared_crm() -> Iterator[Environment]:
+    crm_environment = environment({"command": COMMAND, "allow": "as_text,refuse"})
+    yield crm_environment
+    crm_environment.close()
 
 
 HOSTILE = st.text(st.characters(codec=None)) | st.sampled_from(["\ud800", "a\0b", "x" * 1_000_000, "{" * 9_999, "NaN"])
@@ -320,15 +327,15 @@ HOSTILE = st.text(st.characters(codec=None)) | st.sampled_from(["\ud800", "a\0b"
 
 @given(HOSTILE, st.sampled_from(["as_text", "refuse"]))
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_text_is_an_observation_and_leaves_the_server_alive(lasting: Environment, text: str, tool: str) -> None:
-    observation = call(lasting, tool, {"text" if tool == "as_text" else "why": text})
+def test_any_text_is_an_observation_and_leaves_the_server_alive(shared_crm: Environment, text: str, tool: str) -> None:
+    observation = call(shared_crm, tool, {"text" if tool == "as_text" else "why": text})
     observation.text.encode()
     if tool == "as_text" and text.isascii() and text[:1] not in ("{", "["):
         assert observation.result == text
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
-def test_a_server_ends_with_a_process_that_is_killed(file: Path, tmp_path: Path) -> None:
+def test_a_server_ends_if_its_parent_process_is_killed(pid_file: Path, tmp_path: Path) -> None:
     import subprocess
 
     tests = Path(__file__).parents[2]
@@ -341,4 +348,4 @@ def test_a_server_ends_with_a_process_that_is_killed(file: Path, tmp_path: Path)
         assert popen.stdout is not None
         assert popen.stdout.readline() == b"open\n"
         popen.kill()
-    assert alive(noted(file), 5) == []
+    assert alive(noted(pid_file), 5) == []

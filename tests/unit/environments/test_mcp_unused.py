@@ -1,4 +1,4 @@
-"""The environment ``mcp`` without a use: nothing is imported, and nothing is started."""
+"""The environment ``mcp`` imports and starts nothing before its first use."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ print(sorted(sys.modules.keys() & {"mcp", "mcp_types", "httpx2", "anyio", "pydan
 """
 
 
-def test_the_package_is_imported_on_first_use_only() -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.stdout, done.stderr) == ("[]\n", "")
+def test_the_package_is_imported_only_at_the_first_use() -> None:
+    process = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, timeout=60)
+    assert (process.stdout, process.stderr) == ("[]\n", "")

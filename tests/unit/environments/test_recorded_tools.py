@@ -1,4 +1,4 @@
-"""Calls of tools in the cassettes: recorded, replayed without a call, told apart by what came before."""
+"""Calls of tools in cassettes: recorded, replayed without a call, and distinguished by earlier calls."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.model.ranking import ScoredPassage
 
 Calls = list[tuple[str, Any]]
-FOUND = ToolResult("(1 / 1) Rome", (ScoredPassage("p1", 0.5, "Rome is old.", "Rome", "rome"),), found=True)
-CALLED: list[object] = []
+ROME_RESULT = ToolResult("(1 / 1) Rome", (ScoredPassage("p1", 0.5, "Rome is old.", "Rome", "rome"),), found=True)
+CALL_LOG: list[object] = []
 
 
 @pytest.fixture(autouse=True)
-def _none_called() -> None:
-    CALLED.clear()
+def _empty_call_log() -> None:
+    CALL_LOG.clear()
 
 
 def ask(word: str) -> Any:
-    """Return what the word stands for, or raise it."""
-    CALLED.append(word)
-    known: dict[str, Any] = {
-        "found": FOUND,
+    """Return the result for the word, or raise it if it is an exception."""
+    CALL_LOG.append(word)
+    results: dict[str, Any] = {
+        "found": ROME_RESULT,
         "documents": [{"text": "first", "id": "a"}],
         "number": 3,
-        "times": f"call {len(CALLED)}",
+        "times": f"call {len(CALL_LOG)}",
         "fault": ValueError("no such page"),
         "invalid": InvalidArgumentsError("Write a title."),
         "down": ConnectionRefusedError("port 1"),
     }
-    if isinstance(known[word], Exception):
-        raise known[word]
-    return known[word]
+    if isinstance(results[word], Exception):
+        raise results[word]
+    return results[word]
 
 
 class Counter:
@@ -54,19 +54,19 @@ class Counter:
         self.value = 0
 
     def add(self, number: int) -> int:
-        CALLED.append(number)
+        CALL_LOG.append(number)
         self.value += number
         return self.value
 
 
-def observed(
+def observe(
     cassettes: Cassettes | None,
     *calls: tuple[str, Any],
     value: object = ask,
     repeat: int = 1,
     meter: Meter | None = None,
 ) -> list[Observation]:
-    """Return what the calls of one case show."""
+    """Return the observations of the calls of one case."""
 
     async def case() -> list[Observation]:
         SCOPE.set(Scope(meter or Meter(), repeat, cassettes))
@@ -77,15 +77,15 @@ def observed(
     return asyncio.run(case())
 
 
-def replayed(folder: Path, *calls: tuple[str, Any], **options: Any) -> list[Observation]:
-    """Return what the calls show if nothing may be called, and check that nothing was."""
-    CALLED.clear()
-    observations = observed(Cassettes(folder, "none"), *calls, **options)
-    assert CALLED == []
+def replay(folder: Path, *calls: tuple[str, Any], **options: Any) -> list[Observation]:
+    """Return the observations of a replay, and check that it called no tool."""
+    CALL_LOG.clear()
+    observations = observe(Cassettes(folder, "none"), *calls, **options)
+    assert CALL_LOG == []
     return observations
 
 
-def shown(observations: list[Observation]) -> list[tuple[Any, ...]]:
+def fields_of(observations: list[Observation]) -> list[tuple[Any, ...]]:
     return [(each.text, each.result, each.passages, each.error, each.invalid, each.found) for each in observations]
 
 
@@ -93,21 +93,21 @@ def records(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "tool-desk.jsonl").read_text().splitlines()]
 
 
-def test_results_documents_faults_and_invalid_calls_are_replayed_as_they_were(tmp_path: Path) -> None:
+def test_results_documents_errors_and_invalid_calls_are_replayed_unchanged(tmp_path: Path) -> None:
     calls = [("ask", {"word": word}) for word in ("found", "documents", "number", "fault", "invalid")]
-    meter, again = Meter(), Meter()
-    live = observed(Cassettes(tmp_path, "all"), *calls, meter=meter)
-    assert len(CALLED) == 5
-    assert shown(live)[2:] == shown(observed(None, *calls))[2:]
-    assert shown(replayed(tmp_path, *calls, meter=again)) == shown(live)
+    meter, replay_meter = Meter(), Meter()
+    live = observe(Cassettes(tmp_path, "all"), *calls, meter=meter)
+    assert len(CALL_LOG) == 5
+    assert fields_of(live)[2:] == fields_of(observe(None, *calls))[2:]
+    assert fields_of(replay(tmp_path, *calls, meter=replay_meter)) == fields_of(live)
     assert live[0].passages[0].score == 0.5
     assert live[1].passages[0].doc_id == "a"
-    assert (set(meter.keys), meter.replayed, again.replayed) == (set(again.keys), False, True)
+    assert (set(meter.keys), meter.replayed, replay_meter.replayed) == (set(replay_meter.keys), False, True)
     assert {record["key"] for record in records(tmp_path)} == set(meter.keys)
 
 
 def test_a_record_names_the_environment_the_tool_and_its_arguments(tmp_path: Path) -> None:
-    observed(Cassettes(tmp_path, "all"), ("ask", '{"word": "number"}'))
+    observe(Cassettes(tmp_path, "all"), ("ask", '{"word": "number"}'))
     (record,) = records(tmp_path)
     assert {name: record[name] for name in ("kind", "model", "messages", "response")} == {
         "kind": "tool", "model": "desk", "messages": {"tool": "ask", "arguments": {"word": "number"}},
@@ -115,40 +115,40 @@ def test_a_record_names_the_environment_the_tool_and_its_arguments(tmp_path: Pat
     }  # fmt: skip
 
 
-def test_what_no_tool_sees_is_not_recorded(tmp_path: Path) -> None:
-    observed(Cassettes(tmp_path, "all"), ("jump", {}), ("ask", {}))
+def test_calls_that_reach_no_tool_are_not_recorded(tmp_path: Path) -> None:
+    observe(Cassettes(tmp_path, "all"), ("jump", {}), ("ask", {}))
     assert not (tmp_path / "tool-desk.jsonl").exists()
-    assert shown(replayed(tmp_path, ("jump", {}), ("ask", {})))[0][4]
+    assert fields_of(replay(tmp_path, ("jump", {}), ("ask", {})))[0][4]
 
 
-def test_functions_without_state_are_distinguished_by_arguments_alone(tmp_path: Path) -> None:
-    number, fault = ("ask", {"word": "number"}), ("ask", {"word": "fault"})
-    observed(Cassettes(tmp_path, "all"), number, fault)
-    assert shown(replayed(tmp_path, fault, number)) == shown(observed(None, fault, number))
+def test_calls_of_functions_are_distinguished_only_by_arguments(tmp_path: Path) -> None:
+    number, failure = ("ask", {"word": "number"}), ("ask", {"word": "fault"})
+    observe(Cassettes(tmp_path, "all"), number, failure)
+    assert fields_of(replay(tmp_path, failure, number)) == fields_of(observe(None, failure, number))
 
 
-def test_with_state_the_calls_before_count(tmp_path: Path) -> None:
+def test_calls_of_tools_with_state_are_distinguished_by_earlier_calls(tmp_path: Path) -> None:
     two, three = ("add", {"number": "2"}), ("add", {"number": 3})
-    live = observed(Cassettes(tmp_path, "all"), two, three, two, value=Counter)
+    live = observe(Cassettes(tmp_path, "all"), two, three, two, value=Counter)
     assert [each.result for each in live] == [2, 5, 7]
-    assert shown(replayed(tmp_path, two, three, two, value=Counter)) == shown(live)
+    assert fields_of(replay(tmp_path, two, three, two, value=Counter)) == fields_of(live)
     assert records(tmp_path)[0]["messages"].keys() <= {"tool", "arguments", "after"}
     assert sorted(len(record["messages"].get("after", [])) for record in records(tmp_path)) == [0, 1, 2]
     with pytest.raises(ModelError, match="no reply of environment 'desk' to this request is recorded"):
-        observed(Cassettes(tmp_path, "none"), three, value=Counter)
+        observe(Cassettes(tmp_path, "none"), three, value=Counter)
 
 
-def test_each_repeat_has_its_own_calls(tmp_path: Path) -> None:
+def test_each_repeat_has_separate_calls(tmp_path: Path) -> None:
     times = ("ask", {"word": "times"})
     cassettes = Cassettes(tmp_path, "all")
-    assert [observed(cassettes, times, repeat=run)[0].text for run in (1, 2, 1)] == ["call 1", "call 2", "call 1"]
-    assert [replayed(tmp_path, times, repeat=run)[0].text for run in (1, 2)] == ["call 1", "call 2"]
+    assert [observe(cassettes, times, repeat=run)[0].text for run in (1, 2, 1)] == ["call 1", "call 2", "call 1"]
+    assert [replay(tmp_path, times, repeat=run)[0].text for run in (1, 2)] == ["call 1", "call 2"]
 
 
-def test_cases_that_make_the_same_call_at_once_observe_the_same(tmp_path: Path) -> None:
+def test_concurrent_cases_with_the_same_call_get_the_same_observation(tmp_path: Path) -> None:
     async def slow(word: str) -> str:
-        CALLED.append(word)
-        number = len(CALLED)
+        CALL_LOG.append(word)
+        number = len(CALL_LOG)
         await asyncio.sleep(0.05)
         return f"call {number}"
 
@@ -156,19 +156,19 @@ def test_cases_that_make_the_same_call_at_once_observe_the_same(tmp_path: Path) 
         with environment.open() as tools:
             return (await tools.run("slow", {"word": "a"})).text
 
-    async def both() -> list[str]:
+    async def run_two_cases() -> list[str]:
         SCOPE.set(Scope(Meter(), 1, Cassettes(tmp_path, "all")))
         environment = environment_of("desk", slow, "here", record=True)
         return list(await asyncio.gather(case(environment), case(environment)))
 
-    first, second = asyncio.run(both())
-    assert first == second == replayed(tmp_path, ("slow", {"word": "a"}), value=slow)[0].text
+    first, second = asyncio.run(run_two_cases())
+    assert first == second == replay(tmp_path, ("slow", {"word": "a"}), value=slow)[0].text
 
 
-def test_a_miss_is_an_error_in_vcrs_words_and_shows_the_difference(tmp_path: Path) -> None:
-    observed(Cassettes(tmp_path, "all"), ("ask", {"word": "number"}))
+def test_a_missing_recording_is_an_error_that_shows_the_difference(tmp_path: Path) -> None:
+    observe(Cassettes(tmp_path, "all"), ("ask", {"word": "number"}))
     with pytest.raises(ModelError) as info:
-        replayed(tmp_path, ("ask", {"word": "found"}))
+        replay(tmp_path, ("ask", {"word": "found"}))
     assert info.value.kind == "not_recorded"
     assert "no reply of environment 'desk' to this request is recorded (1 are in " in str(info.value)
     assert "ask and record it with --rag-record-mode new_episodes" in str(info.value)
@@ -178,55 +178,53 @@ def test_a_miss_is_an_error_in_vcrs_words_and_shows_the_difference(tmp_path: Pat
 
 def test_an_outage_is_not_recorded(tmp_path: Path) -> None:
     with pytest.raises(ToolUnavailableError):
-        observed(Cassettes(tmp_path, "all"), ("ask", {"word": "down"}))
+        observe(Cassettes(tmp_path, "all"), ("ask", {"word": "down"}))
     assert not (tmp_path / "tool-desk.jsonl").exists()
 
 
-def test_a_secret_is_masked_in_the_file_and_in_what_the_agent_sees(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_secret_is_masked_in_the_file_and_in_the_observation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRM_API_KEY", "sk-6f1d2c9b8a7e")
 
     def tell(word: str) -> str:
         return f"{word}: sk-6f1d2c9b8a7e"
 
     call = ("tell", {"word": "the key is"})
-    (live,) = observed(Cassettes(tmp_path, "all"), call, value=tell)
+    (live,) = observe(Cassettes(tmp_path, "all"), call, value=tell)
     assert "sk-6f1d2c9b8a7e" not in live.text + (tmp_path / "tool-desk.jsonl").read_text()
-    assert shown(replayed(tmp_path, call, value=tell)) == shown([live])
+    assert fields_of(replay(tmp_path, call, value=tell)) == fields_of([live])
 
 
 @pytest.mark.parametrize("response", [{}, {"result": 1, "passages": [3]}, {"result": 1, "passages": 3}])
 def test_a_recording_that_lacks_its_result_is_one_sentence(tmp_path: Path, response: dict[str, Any]) -> None:
     call = ("ask", {"word": "number"})
-    observed(Cassettes(tmp_path, "all"), call)
+    observe(Cassettes(tmp_path, "all"), call)
     (record,) = records(tmp_path)
     (tmp_path / "tool-desk.jsonl").write_text(json.dumps({**record, "response": response}) + "\n")
     with pytest.raises(
         ModelError, match=r"^the recording \w{32} of environment 'desk' has no .*; delete it and record"
     ):
-        replayed(tmp_path, call)
+        replay(tmp_path, call)
 
 
-def test_the_list_of_a_servers_tools_is_recorded_once(tmp_path: Path) -> None:
+def test_the_list_of_tools_of_a_server_is_recorded_once(tmp_path: Path) -> None:
     tools = [{"name": "find", "description": "", "parameters": {}}]
 
-    def listed(mode: str, ask: Callable[[], list[Any]], repeat: int = 1) -> list[Any]:
+    def list_tools(mode: str, ask: Callable[[], list[Any]], repeat: int = 1) -> list[Any]:
         token = SCOPE.set(Scope(Meter(), repeat, Cassettes(tmp_path, mode)))
         try:
             return recorded_tools("crm", ask)
         finally:
             SCOPE.reset(token)
 
-    assert listed("all", lambda: tools) == tools
-    assert listed("none", pytest.fail, repeat=2) == tools
+    assert list_tools("all", lambda: tools) == tools
+    assert list_tools("none", pytest.fail, repeat=2) == tools
     (tmp_path / "tool-crm.jsonl").unlink()
     with pytest.raises(ModelError, match="no reply of environment 'crm'"):
-        listed("none", pytest.fail)
+        list_tools("none", pytest.fail)
 
 
-def test_a_users_tool_in_a_list_is_recorded(tmp_path: Path) -> None:
+def test_a_custom_tool_in_a_list_is_recorded(tmp_path: Path) -> None:
     tool = Tool("find", "", {"properties": {"title": {"type": "string"}}}, lambda title: title.upper())
     call = ("find", {"title": "rome"})
-    assert observed(Cassettes(tmp_path, "all"), call, value=[tool])[0].text == "ROME"
-    assert replayed(tmp_path, call, value=[tool])[0].text == "ROME"
+    assert observe(Cassettes(tmp_path, "all"), call, value=[tool])[0].text == "ROME"
+    assert replay(tmp_path, call, value=[tool])[0].text == "ROME"

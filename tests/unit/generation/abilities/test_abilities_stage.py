@@ -19,12 +19,12 @@ def test_sets_get_negatives_and_files_of_the_other_abilities(project: PlanProjec
     assert len(pools) == 6
     roles = [[each["role"] for each in record["passages"]] for record in pools]
     assert ["positive", "negative"] in roles
-    lies = project.lines("auto_test.counterfactual.jsonl")
-    assert {each["answers"][0] for each in lies} == {"Oslo", "Bergen", "2011", "2004", "2019"}
-    for record in lies:
-        (twin,) = [each["text"] for each in record["passages"] if each["role"] == "counterfactual"]
-        assert record["fake_answers"][0] in twin
-        assert record["answers"][0] not in twin
+    counterfactuals = project.lines("auto_test.counterfactual.jsonl")
+    assert {each["answers"][0] for each in counterfactuals} == {"Oslo", "Bergen", "2011", "2004", "2019"}
+    for record in counterfactuals:
+        (false_passage,) = [each["text"] for each in record["passages"] if each["role"] == "counterfactual"]
+        assert record["fake_answers"][0] in false_passage
+        assert record["answers"][0] not in false_passage
         assert record["generated"]["draft"] == record["generated"]["abilities"]["of"]
     assert project.lines("auto_test.integration.jsonl")
     assert any("auto_test.counterfactual.jsonl: 6 cases" in line for line in lines)
@@ -33,17 +33,17 @@ def test_sets_get_negatives_and_files_of_the_other_abilities(project: PlanProjec
     assert {path.name: path.read_bytes() for path in (project.folder / "out").iterdir()} == first
 
 
-def test_what_cannot_be_made_is_counted(project: PlanProject) -> None:
+def test_cases_that_cannot_be_generated_are_counted(project: PlanProject) -> None:
     project.plan(ASK, table=f"[abilities]\nintegration = false\n{SPLIT}" + TABLE)
     status, lines = project.run()
     assert status == 0
     assert "left out: abilities: counterfactual: no_rule_for_answer: 3" in lines
     assert "left out: abilities: negatives: short_pool: 3" in lines
     assert not (project.folder / "out" / "auto_test.integration.jsonl").exists()
-    assert [line for line in lines if "integration" in line or "auto_train" in line] == []  # neither is wanted
+    assert [line for line in lines if "integration" in line or "auto_train" in line] == []  # the plan turns both off
 
 
-def test_no_passage_is_of_a_document_of_the_other_set(project: PlanProject) -> None:
+def test_sets_share_no_passages(project: PlanProject) -> None:
     rows = "".join(f"Person {n},clerk,Town {n},{1900 + n},\n" for n in range(12))
     project.write("staff.csv", f"name,job,city,since,boss\n{rows}")
     project.plan(ASK, SINCE, table="[abilities]\nnegatives = 8\n[split]\nauto_test = 0.5\nauto_train = 0.5\n" + TABLE)
@@ -69,7 +69,7 @@ def test_no_passage_is_of_a_document_of_the_other_set(project: PlanProject) -> N
     assert texts[0].isdisjoint(texts[1])
 
 
-KNOWN = """\
+CLOSED_BOOK_REPLIES = """\
 [[reply]]
 when = "Bo Ek"
 text = "Since 2004, in Bergen."
@@ -79,14 +79,14 @@ text = "I do not know."
 
 
 @pytest.mark.parametrize("drop", ["true", "false"])
-def test_a_known_case_is_dropped_and_still_gives_a_false_twin(project: PlanProject, drop: str) -> None:
-    project.write("know.toml", KNOWN)
+def test_a_known_case_is_dropped_and_still_gives_a_counterfactual_case(project: PlanProject, drop: str) -> None:
+    project.write("know.toml", CLOSED_BOOK_REPLIES)
     leakage = f'[leakage]\nclosed_book = "script:know.toml"\ndrop_known = {drop}\n'
     project.plan(SINCE, table=f"[abilities]\nnegatives = 1\n{leakage}{SPLIT}" + TABLE)
     assert project.run()[0] == 0
     assert len(project.lines("auto_test.jsonl")) == (2 if drop == "true" else 3)
-    lies = {each["answers"][0]: each["knew"] for each in project.lines("auto_test.counterfactual.jsonl")}
-    assert lies == {"2011": "false", "2004": "true", "2019": "false"}
+    counterfactuals = {each["answers"][0]: each["knew"] for each in project.lines("auto_test.counterfactual.jsonl")}
+    assert counterfactuals == {"2011": "false", "2004": "true", "2019": "false"}
     first = {path.name: path.read_bytes() for path in (project.folder / "out").glob("*.*")}
     assert project.run("--out", "out", "--finish")[0] == 0
     assert {path.name: path.read_bytes() for path in (project.folder / "out").glob("*.*")} == first
@@ -105,7 +105,7 @@ def test_a_plan_names_the_retriever_of_negatives(project: PlanProject) -> None:
     assert all(place["score"] == round(1 / (9 + place["rank"]), 4) for place in ranks)
 
 
-def test_a_question_of_a_prompt_is_dropped(project: PlanProject) -> None:
+def test_a_question_in_a_prompt_or_in_training_data_is_dropped(project: PlanProject) -> None:
     project.write("answer.txt", "Example: Where does Bo Ek, the director, work? In Bergen.")
     project.write("train.jsonl", '{"q": "Where does Ann Lee, the guard, work?"}\n')
     leakage = '[leakage]\nprompts = ["*.txt"]\nagainst = "train.jsonl"\n'
@@ -133,6 +133,6 @@ def test_a_question_of_a_prompt_is_dropped(project: PlanProject) -> None:
         ('[leakage]\nprompts = ["no/*.toml"]\n', "plan.toml:2: prompts: 'no/*.toml': no such file"),
     ],
 )
-def test_settings_that_cannot_be_used(project: PlanProject, text: str, problem: str) -> None:
+def test_an_invalid_setting_is_one_sentence(project: PlanProject, text: str, problem: str) -> None:
     project.plan(ASK, table=text + TABLE)
     assert problem in project.refusal()

@@ -1,4 +1,4 @@
-"""Two questions about different documents as one."""
+"""Two questions about different documents become one case."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_two_records_become_one_with_two_slots_and_groups() -> None:
     assert joined.id.startswith("integration-")
 
 
-def test_each_record_is_used_once_and_the_rest_has_a_reason() -> None:
+def test_each_record_is_used_once_and_unused_records_have_a_reason() -> None:
     others = [
         record("c", "How many halls?", "3 halls", "museum"),
         record("d", "有多少座位？", "70座", "剧院", language="zh"),
@@ -44,10 +44,10 @@ def test_each_record_is_used_once_and_the_rest_has_a_reason() -> None:
         Instance("g", "And since when?", (("1998",),), SEATS.passages, history=(Turn("Who?", "Ann"),)),
         Instance("h", "Who built it?", (("Ann",),)),
     ]
-    made = integrate([SEATS, ROOMS, *others])
-    assert len(made.instances) == 1
-    assert made.left_out == {"no_partner": 2, "several_slots": 1, "no_gold": 1, "history": 1, "no_positive": 1}
-    assert integrate([SEATS, ROOMS, *others]) == made
+    result = integrate([SEATS, ROOMS, *others])
+    assert len(result.instances) == 1
+    assert result.left_out == {"no_partner": 2, "several_slots": 1, "no_gold": 1, "history": 1, "no_positive": 1}
+    assert integrate([SEATS, ROOMS, *others]) == result
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_each_record_is_used_once_and_the_rest_has_a_reason() -> None:
         (record("b", "How many seats are there", "12 rooms", "inn"), "of nearly the same question"),
     ],
 )
-def test_records_that_must_not_be_joined(other: Instance, why: str) -> None:
+def test_unsuitable_pairs_of_records_are_not_joined(other: Instance, why: str) -> None:
     if why == "of nearly the same question":
         other = record("b", SEATS.question, "12 rooms", "inn")
     assert integrate([SEATS, other]).left_out == {"no_partner": 2}, why
@@ -73,17 +73,17 @@ def test_records_that_must_not_be_joined(other: Instance, why: str) -> None:
         ("谁建的", "哪一年建的？", "zh", "谁建的？另外，哪一年建的？"),
     ],
 )
-def test_the_joined_question(one: str, other: str, language: str, joined: str) -> None:
+def test_the_second_question_is_appended_to_the_first(one: str, other: str, language: str, joined: str) -> None:
     assert joined_question(one, other, language) == joined
 
 
 def test_a_record_whose_passage_states_the_other_answer_is_not_paired() -> None:
     gold: Gold = (("12 rooms",),)
-    both = Instance("b", "How many rooms?", gold, (Passage("inn", "12 rooms and 70 seats", role="positive"),))
-    assert integrate([SEATS, both]).left_out == {"no_partner": 2}
+    two_answers = Instance("b", "How many rooms?", gold, (Passage("inn", "12 rooms and 70 seats", role="positive"),))
+    assert integrate([SEATS, two_answers]).left_out == {"no_partner": 2}
 
 
-def test_ids_of_passages_belong_to_their_record() -> None:
+def test_equal_passage_ids_of_two_records_are_made_unique() -> None:
     seats, rooms = (Passage("p0", f"It has {what}.", role="positive") for what in ("70 seats", "12 rooms"))
     one = Instance("a", "How many seats?", (("70 seats",),), (seats,), qrels={"p0": 1})
     two = Instance("b", "How many rooms?", (("12 rooms",),), (rooms,), qrels={"p0": 1})

@@ -33,48 +33,48 @@ def ranking(*texts: str) -> Ranking:
     ],
 )
 def test_a_passage_that_states_the_answer_in_any_notation_is_not_a_negative(text: str, reason: str) -> None:
-    found = find_negatives(PRICE, ranking(text), [POSITIVE], 1)
-    assert dict(found.excluded) == ({reason: 1} if reason else {})
-    assert [each.text for each in found.passages] == ([] if reason else [text])
+    result = find_negatives(PRICE, ranking(text), [POSITIVE], 1)
+    assert dict(result.excluded) == ({reason: 1} if reason else {})
+    assert [each.text for each in result.passages] == ([] if reason else [text])
 
 
-def test_a_retriever_may_give_no_score() -> None:
-    found = find_negatives(PRICE, Ranking((ScoredPassage("d1", None, "A shop in Oslo."),)), [POSITIVE], 1)
-    assert [dict(each.metadata) for each in found.passages] == [{"rank": 1, "score": None}]
+def test_a_negative_may_have_no_score() -> None:
+    result = find_negatives(PRICE, Ranking((ScoredPassage("d1", None, "A shop in Oslo."),)), [POSITIVE], 1)
+    assert [dict(each.metadata) for each in result.passages] == [{"rank": 1, "score": None}]
 
 
 def test_gold_pages_are_excluded_and_negatives_have_rank_and_score() -> None:
     items = (ScoredPassage("gold#7", 9.0, "Nothing."), ScoredPassage("d1", 8.00004, "The company has a shop in Oslo."))
-    found = find_negatives(PRICE, Ranking(items), [POSITIVE], 2)
-    assert dict(found.excluded) == {"gold_page": 1}
-    assert [(each.id, each.role, dict(each.metadata)) for each in found.passages] == [
+    result = find_negatives(PRICE, Ranking(items), [POSITIVE], 2)
+    assert dict(result.excluded) == {"gold_page": 1}
+    assert [(each.id, each.role, dict(each.metadata)) for each in result.passages] == [
         ("d1", "negative", {"rank": 2, "score": 8.0})
     ]
-    assert found.reason == "short_pool"
+    assert result.reason == "short_pool"
 
 
-def test_only_the_first_fifty_passages_are_used_and_equal_texts_once() -> None:
+def test_only_the_first_fifty_passages_are_used_without_duplicates() -> None:
     texts = [f"{number * 79_190_017:020} " * 4 for number in range(60)]
-    found = find_negatives(PRICE, ranking("Same text here.", "Same text here.", *texts), [], 100)
-    assert len(found.passages) == DEPTH - 1
-    assert found.excluded == {"near_duplicate": 1}
+    result = find_negatives(PRICE, ranking("Same text here.", "Same text here.", *texts), [], 100)
+    assert len(result.passages) == DEPTH - 1
+    assert result.excluded == {"near_duplicate": 1}
 
 
-def test_own_negatives_come_first_and_one_with_the_answer_is_left_out() -> None:
-    own = (Passage("n0", "It cost 44bn.", role="negative"), Passage("d0", "A shop in Bergen.", role="negative"))
-    record = Instance("q1", PRICE.question, PRICE.gold, passages=own)
-    found = find_negatives(record, ranking("The company has a museum."), [], 2)
-    assert [each.id for each in found.passages] == ["d0", "d0-2"]
-    assert found.excluded == {"holds_answer": 1}
+def test_negatives_of_the_record_come_first_and_one_with_the_answer_is_left_out() -> None:
+    passages = (Passage("n0", "It cost 44bn.", role="negative"), Passage("d0", "A shop in Bergen.", role="negative"))
+    record = Instance("q1", PRICE.question, PRICE.gold, passages=passages)
+    result = find_negatives(record, ranking("The company has a museum."), [], 2)
+    assert [each.id for each in result.passages] == ["d0", "d0-2"]
+    assert result.excluded == {"holds_answer": 1}
 
 
 @pytest.mark.parametrize("gold", [(), (("yes",),)])
 def test_a_gold_answer_that_cannot_be_matched_with_text_has_no_negatives(gold: tuple[tuple[str, ...], ...]) -> None:
-    found = find_negatives(Instance("q1", "Is it open?", gold), ranking("No."), [], 3)
-    assert (found.passages, found.reason) == ((), "no_gold")
+    result = find_negatives(Instance("q1", "Is it open?", gold), ranking("No."), [], 3)
+    assert (result.passages, result.reason) == ((), "no_gold")
 
 
-def test_positives_are_those_of_the_record_or_of_its_gold_pages() -> None:
+def test_positives_come_from_the_record_or_from_its_gold_pages() -> None:
     corpus = CorpusPages.of(
         [
             Passage("hall#0", "The hall has a roof.", page="hall"),
@@ -84,8 +84,8 @@ def test_positives_are_those_of_the_record_or_of_its_gold_pages() -> None:
     )
     seats = Instance("q1", "How many seats?", (("70",),), provenance=(("hall",),))
     assert [(each.id, each.role) for each in positives_of(seats, corpus)] == [("hall#1", "positive")]
-    both = Instance("q2", "How many seats and rooms?", (("70",), ("9",)), qrels={"hall#1": 1, "inn#0": 1})
-    assert [(each.id, each.group) for each in positives_of(both, corpus)] == [("hall#1", 0), ("inn#0", 0)]
-    own = Instance("q3", "How many?", (("70",),), passages=(Passage("a", "70 seats"), Passage("b", "a roof")))
-    assert [each.id for each in positives_of(own, corpus)] == ["a"]
-    assert gold_pages(both) == {"hall#1", "inn#0", "hall", "inn"}
+    two_slots = Instance("q2", "How many seats and rooms?", (("70",), ("9",)), qrels={"hall#1": 1, "inn#0": 1})
+    assert [(each.id, each.group) for each in positives_of(two_slots, corpus)] == [("hall#1", 0), ("inn#0", 0)]
+    with_passages = Instance("q3", "How many?", (("70",),), passages=(Passage("a", "70 seats"), Passage("b", "a roof")))
+    assert [each.id for each in positives_of(with_passages, corpus)] == ["a"]
+    assert gold_pages(two_slots) == {"hall#1", "inn#0", "hall", "inn"}
