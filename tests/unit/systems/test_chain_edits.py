@@ -14,7 +14,7 @@ prompt = """
 Rewrite [[action]] as "do = x".
 
 {question}
-"""  # kept
+"""  # a comment
 max_tokens = 40
 
 [[action]]
@@ -62,18 +62,18 @@ def test_only_the_value_changes(edit: ChainEdit, old: str, new: str) -> None:
     assert edited(edit, text=CHAIN.replace("\n", "\r\n")) == CHAIN.replace(old, new, 1).replace("\n", "\r\n")
 
 
-def test_a_prompt_of_several_lines_keeps_the_rest_of_the_file() -> None:
-    made = edited(ChainEdit("query", "prompt", 'Ask:\n"""{question}"""\\ end\n'))
-    assert parse_toml(made.encode(), "c.toml")[1]["action"][0]["prompt"] == 'Ask:\n"""{question}"""\\ end\n'
-    assert made.endswith(CHAIN[CHAIN.index("  # kept") :])
-    assert made.startswith('# ours\n[[action]]\nname = "query"   # first\n')
+def test_a_new_multiline_prompt_keeps_the_rest_of_the_file() -> None:
+    text = edited(ChainEdit("query", "prompt", 'Ask:\n"""{question}"""\\ end\n'))
+    assert parse_toml(text.encode(), "c.toml")[1]["action"][0]["prompt"] == 'Ask:\n"""{question}"""\\ end\n'
+    assert text.endswith(CHAIN[CHAIN.index("  # a comment") :])
+    assert text.startswith('# ours\n[[action]]\nname = "query"   # first\n')
 
 
 def test_the_same_value_changes_no_byte() -> None:
     assert edited(ChainEdit("found", "k", 5), ChainEdit("found", "query", "{query|line(1)}")) == CHAIN
 
 
-def test_what_cannot_be_found_is_said() -> None:
+def test_an_edit_that_fits_nothing_in_the_file_is_an_error() -> None:
     with pytest.raises(UnknownNameError, match="unknown action 'fund'"):
         edited(ChainEdit("fund", "k", 1))
     with pytest.raises(UnknownNameError, match="unknown key 'kk'"):
