@@ -1,3 +1,5 @@
+"""The command `rageval`: recordings, usage errors, help and exit statuses."""
+
 from __future__ import annotations
 
 import subprocess

@@ -1,3 +1,5 @@
+"""Error classes, suggestions of similar names, and escaping of hostile text."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,4 @@
-"""The package has no import cycle, even with type-checking and lazy imports, and no crowded folder."""
+"""The package has no import cycle and no crowded folder."""
 
 from __future__ import annotations
 

@@ -14,18 +14,16 @@ import pytest
 
 import pytest_rageval
 
-PACKAGE_FOLDER = Path(pytest_rageval.__file__).parent
+PACKAGE = Path(pytest_rageval.__file__).parent
 LONGEST_MODULE, LONGEST_FUNCTION = 300, 60
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def module_name(path: Path) -> str:
-    return ".".join((PACKAGE_FOLDER.name, *path.relative_to(PACKAGE_FOLDER).with_suffix("").parts)).removesuffix(
-        ".__init__"
-    )
+    return ".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
-MODULES = {module_name(path): path for path in sorted(PACKAGE_FOLDER.rglob("*.py"))}
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 @cache

@@ -1,3 +1,5 @@
+"""Registries: built-in, registered and family names, and their errors."""
+
 from __future__ import annotations
 
 import sys
