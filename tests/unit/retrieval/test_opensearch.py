@@ -1,4 +1,4 @@
-"""The retriever opensearch over real HTTP: osmem for text queries, a fake server for vectors."""
+"""The retriever opensearch over HTTP: osmem for text queries, a fake server for vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reply of a search becomes a ranking in the server's order; a partial reply is an error."""
+"""Search replies become rankings in the server's order; a partial reply is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of the retriever opensearch: index, query, credentials, and errors of one sentence."""
+"""Settings of the retriever opensearch: index, query, credentials and error messages."""
 
 from __future__ import annotations
 

@@ -208,11 +208,11 @@ def test_a_failed_removal_keeps_the_index_and_is_reported_in_one_sentence(
 ) -> None:
     folder = store.get(MADE_OF, build).folder
 
-    def refused(*_: object) -> None:
+    def raise_error(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", refused)
+        patch.setattr(os, "replace", raise_error)
         with pytest.raises(SettingError, match=r"cannot be removed: Permission denied; remove it by hand$"):
             store.remove(folder.name)
     assert read_index(folder).facts == {"passages": 3}
@@ -226,12 +226,12 @@ def test_a_measurement_that_cannot_be_cached_is_repeated(
     def measure() -> float | None:
         return next(values)
 
-    def refused(*_: object, **__: object) -> None:
+    def raise_error(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
-        patch.setattr(Path, "write_text", refused)
+        patch.setattr(Path, "write_text", raise_error)
         assert [store.measurement(index, "recall", {"n": 1}, measure) for _ in range(2)] == [0.5, 0.75]
     assert [store.measurement(index, "recall", {"n": 1}, measure) for _ in range(2)] == [None, None]
     assert read_index(index.folder) == replace(index, built=False)

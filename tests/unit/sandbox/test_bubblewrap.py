@@ -1,4 +1,4 @@
-"""The sandbox ``bubblewrap``: programs have all of Python, but no files, network or secrets of ours."""
+"""The sandbox ``bubblewrap``: all of Python, but no access to our files and secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that breaks the protocol ends its program with an error; the next program has a new process."""
+"""A sandbox process that breaks the protocol ends its program and is replaced."""
 
 from __future__ import annotations
 

@@ -178,8 +178,8 @@ def test_a_program_repeats_itself_under_its_seed(sandbox: Sandbox) -> None:
 
 
 def test_the_program_and_its_tools_have_a_common_time_limit(sandbox: Sandbox) -> None:
-    ended = threading.Event()
-    result = sandbox.run("wait()\nwait()\nwait()", {"wait": lambda: ended.wait(0.4)}, Limits(total_seconds=0.5))
+    never = threading.Event()
+    result = sandbox.run("wait()\nwait()\nwait()", {"wait": lambda: never.wait(0.4)}, Limits(total_seconds=0.5))
     assert result.error == "time limit: the program and its tools took more than 0.5 s"
     assert len(result.tool_calls) == 2
 

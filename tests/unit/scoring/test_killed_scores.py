@@ -1,4 +1,4 @@
-"""`rageval score` is killed at random moments: the next call continues and writes the same bytes."""
+"""A killed `rageval score` continues in the next call and writes the same bytes."""
 
 from __future__ import annotations
 
@@ -85,16 +85,16 @@ def test_finished_chunks_are_not_scored_again(tmp_path: Path, monkeypatch: pytes
     write_rows(tmp_path / "cases.jsonl", case_rows(100))
     write_rows(tmp_path / "answers.jsonl", answer_rows(100, seed=5))
     call = ["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accuracy", "--jobs", "1", "--out", "scores"]
-    scored: list[bytes] = []
+    scored_chunks: list[bytes] = []
 
     def score_and_count(job: bytes, chunk: bytes, most: int) -> bytes:
-        if len(scored) == most:
+        if len(scored_chunks) == most:
             raise KeyboardInterrupt
-        scored.append(chunk)
+        scored_chunks.append(chunk)
         return score_chunk(job, chunk)
 
     monkeypatch.setattr("pytest_rageval.scoring.chunk.score_chunk", partial(score_and_count, most=3))
     assert main(call) == 130
     monkeypatch.setattr("pytest_rageval.scoring.chunk.score_chunk", partial(score_and_count, most=1_000))
     assert main(call) == 0
-    assert len(scored) == len(set(scored)) > 3
+    assert len(scored_chunks) == len(set(scored_chunks)) > 3

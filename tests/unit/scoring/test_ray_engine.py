@@ -1,4 +1,4 @@
-"""Engine `ray` writes the bytes of the local engine, even if one of two machines dies; invalid settings are refused."""
+"""Engine `ray` writes the bytes of the local engine, even if a node dies."""
 
 from __future__ import annotations
 
@@ -148,22 +148,24 @@ def test_a_node_of_another_version_is_refused_and_one_that_dies_changes_no_byte(
         call = ("--out", "cluster", "--engine", "ray", "--address", cluster.address)
         command = head.command(sys.executable, "-c", CODE, *call)
         cluster.start_node(node, str(other.parent))
-        refused = subprocess.run(command, cwd=data, env=os.environ | QUIET, capture_output=True, text=True, check=False)
+        refused_run = subprocess.run(
+            command, cwd=data, env=os.environ | QUIET, capture_output=True, text=True, check=False
+        )
         shutil.rmtree(other)
         process = subprocess.Popen(command, cwd=data, env=os.environ | QUIET, stderr=subprocess.PIPE)
         results = data / "cluster" / "work" / "results"
         while process.poll() is None and not any(results.glob("*")):
             time.sleep(0.01)
-        scored = len(list(results.glob("*")))
+        scored_count = len(list(results.glob("*")))
         node.kill()
         _, error = process.communicate(timeout=START_S)
-    assert refused.returncode == 2, refused.stderr
-    assert refused.stderr.startswith(
+    assert refused_run.returncode == 2, refused_run.stderr
+    assert refused_run.stderr.startswith(
         f"rageval: the node {node.address} has pytest-rageval 99, and this process {version('pytest-rageval')}; "
     )
     assert process.returncode == 0, error
     files = _files(data / "local")
-    assert 0 < scored < len(files) - 1
+    assert 0 < scored_count < len(files) - 1
     assert _files(data / "cluster") == files
     assert json.loads((data / "cluster" / "manifest.json").read_text())["nodes"] == [head.address, node.address]
 
@@ -192,7 +194,7 @@ def test_the_address_of_another_cluster_is_refused(address: str) -> None:
 
 
 @pytest.fixture
-def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RefusedScore:
+def refusal_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RefusedScore:
     """Return a function that calls `rageval score` with invalid arguments and returns the error message."""
     write_rows(tmp_path / "cases.jsonl", [{"id": "q1", "question": "?", "answers": ["Paris"]}])
     write_rows(tmp_path / "answers.jsonl", [{"id": "q1", "answer": "Paris"}])
@@ -208,22 +210,22 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return call
 
 
-def test_engines_that_cannot_be_used_are_refused(refused: RefusedScore, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "unknown engine 'rey'; did you mean 'ray'?" in refused("--engine", "rey")
-    assert "add --engine ray, or leave it out" in refused("--address", "10.0.0.1:6379")
+def test_engines_that_cannot_be_used_are_refused(refusal_of: RefusedScore, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "unknown engine 'rey'; did you mean 'ray'?" in refusal_of("--engine", "rey")
+    assert "add --engine ray, or leave it out" in refusal_of("--address", "10.0.0.1:6379")
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert "pip install 'pytest-rageval[ray]'" in refused("--engine", "ray")
+    assert "pip install 'pytest-rageval[ray]'" in refusal_of("--engine", "ray")
 
 
 @needs_ray
-def test_addresses_that_do_not_answer_are_refused(refused: RefusedScore, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "--address is 10.0.0.1; write HOST:PORT" in refused("--engine", "ray", "--address", "10.0.0.1")
+def test_addresses_that_do_not_answer_are_refused(refusal_of: RefusedScore, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "--address is 10.0.0.1; write HOST:PORT" in refusal_of("--engine", "ray", "--address", "10.0.0.1")
     monkeypatch.setattr("pytest_rageval.scoring.engines.ray_cluster.WAIT_S", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        timeout_error = refused("--engine", "ray", "--address", address)
+        timeout_error = refusal_of("--engine", "ray", "--address", address)
     assert timeout_error.startswith(f"rageval: no Ray at {address}: it did not answer within 0.3 s; correct --address")
-    assert f"no Ray at {address}: Connection refused" in refused("--engine", "ray", "--address", address)
+    assert f"no Ray at {address}: Connection refused" in refusal_of("--engine", "ray", "--address", address)
 
 
 class QuietHandler(BaseHTTPRequestHandler):
@@ -234,10 +236,10 @@ class QuietHandler(BaseHTTPRequestHandler):
 
 
 @needs_ray
-def test_an_http_server_is_not_mistaken_for_ray(refused: RefusedScore) -> None:
+def test_an_http_server_is_not_mistaken_for_ray(refusal_of: RefusedScore) -> None:
     with HTTPServer(("127.0.0.1", 0), QuietHandler) as server:
         thread = Thread(target=server.handle_request)
         thread.start()
-        error = refused("--engine", "ray", "--address", f"127.0.0.1:{server.server_port}")
+        error = refusal_of("--engine", "ray", "--address", f"127.0.0.1:{server.server_port}")
         thread.join()
     assert "it answers, but not as Ray's head does" in error

@@ -165,7 +165,7 @@ def test_a_repeated_call_and_other_gates_reuse_the_folder(chunked: Path, score: 
     assert files_of(chunked) == first
 
 
-def refused(score: Command, *args: str, **kwargs: Any) -> str:
+def refusal_of(score: Command, *args: str, **kwargs: Any) -> str:
     status, error = score(*args, **kwargs)
     assert status == 2, error
     assert error.startswith("rageval: ")
@@ -197,7 +197,7 @@ def test_a_malformed_line_is_reported_in_one_sentence_with_its_place(
     monkeypatch.setattr("pytest_rageval.scoring.split.CHUNK_BYTES", 300)
     with (folder / f"{name}.jsonl").open("a") as stream:
         stream.write(line + "\n")
-    error = refused(score, jobs=jobs)
+    error = refusal_of(score, jobs=jobs)
     last = 8 + line.count("\n") + 1
     assert error.startswith(f"{name}.jsonl:{last}: "), error
     assert problem in error
@@ -206,7 +206,7 @@ def test_a_malformed_line_is_reported_in_one_sentence_with_its_place(
 def test_scoring_continues_in_the_same_folder_after_a_corrected_line(chunked: Path, score: Command) -> None:
     good = (chunked / "answers.jsonl").read_text()
     (chunked / "answers.jsonl").write_text(good.replace('"answer": "Paris"', '"answer": 3', 1))
-    assert "answer: found 3" in refused(score)
+    assert "answer: found 3" in refusal_of(score)
     (chunked / "answers.jsonl").write_text(good)
     assert score()[0] == 0
     assert score(out="fresh")[0] == 0
@@ -216,7 +216,7 @@ def test_scoring_continues_in_the_same_folder_after_a_corrected_line(chunked: Pa
 def test_bytes_that_are_not_utf_8_are_refused_with_their_line(folder: Path, score: Command) -> None:
     with (folder / "answers.jsonl").open("ab") as stream:
         stream.write(b'{"id": "q3", "answer": "\xff"}\n')
-    assert refused(score).startswith("answers.jsonl:9: byte 0xff is not UTF-8")
+    assert refusal_of(score).startswith("answers.jsonl:9: byte 0xff is not UTF-8")
 
 
 @pytest.mark.parametrize(
@@ -238,17 +238,17 @@ def test_bytes_that_are_not_utf_8_are_refused_with_their_line(folder: Path, scor
     ],
 )
 def test_invalid_arguments_are_refused(folder: Path, score: Command, args: tuple[str, ...], problem: str) -> None:
-    assert problem in refused(score, *args)
+    assert problem in refusal_of(score, *args)
 
 
 def test_files_that_cannot_be_read_are_refused(folder: Path, score: Command) -> None:
-    assert "no such file" in refused(score, files=("jsonl:cases.jsonl", "missing.jsonl"))
-    assert "is a directory" in refused(score, files=("jsonl:cases.jsonl", "."))
-    assert "cases.jsonl:1: " in refused(score, files=("rgb:cases.jsonl", "answers.jsonl"))
-    assert "unknown dataset format" in refused(score, files=("csvv:cases.jsonl", "answers.jsonl"))
-    assert "format:path" in refused(score, files=("cases.jsonl", "answers.jsonl"))
+    assert "no such file" in refusal_of(score, files=("jsonl:cases.jsonl", "missing.jsonl"))
+    assert "is a directory" in refusal_of(score, files=("jsonl:cases.jsonl", "."))
+    assert "cases.jsonl:1: " in refusal_of(score, files=("rgb:cases.jsonl", "answers.jsonl"))
+    assert "unknown dataset format" in refusal_of(score, files=("csvv:cases.jsonl", "answers.jsonl"))
+    assert "format:path" in refusal_of(score, files=("cases.jsonl", "answers.jsonl"))
     (folder / "empty.jsonl").write_text("\n")
-    assert refused(score, files=("jsonl:cases.jsonl", "empty.jsonl")).startswith("empty.jsonl:1: the file holds no")
+    assert refusal_of(score, files=("jsonl:cases.jsonl", "empty.jsonl")).startswith("empty.jsonl:1: the file holds no")
     assert not (folder / "scores").exists()
 
 
@@ -256,12 +256,12 @@ def test_a_folder_of_other_data_or_files_is_refused(folder: Path, score: Command
     assert score()[0] == 0
     before = files_of(folder)
     write_rows(folder / "answers.jsonl", ANSWERS[:-1])
-    assert refused(score) == "scores holds scores of other data; name another folder with --out"
+    assert refusal_of(score) == "scores holds scores of other data; name another folder with --out"
     assert files_of(folder) == before
     (folder / "other").mkdir()
     (folder / "other" / "thesis.txt").write_text("x")
-    assert "holds files that are not scores" in refused(score, out="other")
-    assert "is a file" in refused(score, out="answers.jsonl")
+    assert "holds files that are not scores" in refusal_of(score, out="other")
+    assert "is a file" in refusal_of(score, out="answers.jsonl")
 
 
 def _limit_file_size() -> None:

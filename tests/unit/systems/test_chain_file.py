@@ -41,9 +41,9 @@ def _read(folder: Path, text: str) -> Chain:
 
 
 def _problem(folder: Path, text: str) -> str:
-    with pytest.raises(RagEvalError) as refused:
+    with pytest.raises(RagEvalError) as caught:
         _read(folder, text)
-    return str(refused.value)
+    return str(caught.value)
 
 
 def _action(text: str, name: str = "a", do: str = "template") -> str:

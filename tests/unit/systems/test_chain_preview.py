@@ -1,4 +1,4 @@
-"""Preview of prompts before a run: known variables are filled in, the others are shown by name."""
+"""Preview of prompts before a run: known values are filled in, the others are named."""
 
 from __future__ import annotations
 

@@ -182,9 +182,9 @@ def test_supplied_passages_replace_every_search(tmp_path: Path, supplied: str, i
 def test_a_search_without_a_corpus_needs_supplied_passages(tmp_path: Path) -> None:
     query = Query("q", (Passage("s1", "Supplied text.", "S"),))
     assert _answer(tmp_path, SEARCH + REPLY, query, llm=ScriptedLLM("x"), retriever=None).text == "x"
-    with pytest.raises(CaseError) as refused:
+    with pytest.raises(CaseError) as caught:
         _answer(tmp_path, SEARCH + REPLY, llm=ScriptedLLM("x"), retriever=None)
-    assert refused.value.kind == "no_passages"
+    assert caught.value.kind == "no_passages"
 
 
 def test_messages_have_roles_and_empty_messages_are_left_out(tmp_path: Path) -> None:
@@ -332,12 +332,12 @@ def test_an_expression_that_raises_is_an_error_of_the_case(tmp_path: Path) -> No
     text = "[[action]]\nname = 'a'\ndo = 'python'\nexpression = \"question.split('[START]')[1]\"\n"
     sandbox = open_sandbox("monty", "this test")
     try:
-        with pytest.raises(CaseError) as refused:
+        with pytest.raises(CaseError) as caught:
             _answer(tmp_path, text, sandbox=lambda needed_by: sandbox)
     finally:
         sandbox.close()
-    assert refused.value.kind == "system_error"
-    assert str(refused.value).startswith("c.toml:1: the expression of the action a raised IndexError")
+    assert caught.value.kind == "system_error"
+    assert str(caught.value).startswith("c.toml:1: the expression of the action a raised IndexError")
 
 
 def test_an_expression_cannot_reach_our_process(tmp_path: Path) -> None:
@@ -379,9 +379,9 @@ def test_a_tool_outage_is_an_error_of_the_case(tmp_path: Path) -> None:
     def call(title: str) -> str:
         raise ConnectionRefusedError("down")
 
-    with pytest.raises(CaseError) as refused:
+    with pytest.raises(CaseError) as caught:
         _answer(tmp_path, TOOL, environments=_environments(call))
-    assert refused.value.kind == "tool_unavailable"
+    assert caught.value.kind == "tool_unavailable"
 
 
 def test_a_run_ends_at_its_time_limit(tmp_path: Path) -> None:
@@ -411,9 +411,9 @@ def test_the_embedded_model_answers_from_the_retrieved_passages(tmp_path: Path) 
     ],
 )
 def test_an_invalid_option_is_refused(tmp_path: Path, options: dict[str, str], problem: str) -> None:
-    with pytest.raises(SettingError) as refused:
+    with pytest.raises(SettingError) as caught:
         _options(tmp_path, SEARCH, **options)
-    assert problem in str(refused.value)
+    assert problem in str(caught.value)
 
 
 def test_an_expression_without_a_sandbox_is_refused_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

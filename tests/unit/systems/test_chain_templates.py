@@ -127,6 +127,6 @@ def test_a_variable_has_a_field_an_index_and_filters() -> None:
     ],
 )
 def test_a_malformed_variable_is_reported_in_one_sentence(template: str, problem: str) -> None:
-    with pytest.raises(TemplateError) as refused:
+    with pytest.raises(TemplateError) as caught:
         parse_template(template)
-    assert problem in refused.value.problem
+    assert problem in caught.value.problem

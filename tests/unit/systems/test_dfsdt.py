@@ -1,4 +1,4 @@
-"""The agent ``dfsdt``: the order of its decisions, the prompts of the model, and the ends of a run."""
+"""The agent ``dfsdt``: the order of its decisions, its prompts and the ends of a run."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""The extractive reader with hostile or very long passages."""
+
 from __future__ import annotations
 
 import time

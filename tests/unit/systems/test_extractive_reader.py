@@ -1,3 +1,5 @@
+"""The extractive reader: which sentences it answers with, and when it declines."""
+
 from __future__ import annotations
 
 import random

@@ -1,3 +1,5 @@
+"""Prompts of the systems `llm` and `closed_book`: built-in texts and the user's files."""
+
 from __future__ import annotations
 
 from pathlib import Path

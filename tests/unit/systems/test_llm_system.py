@@ -1,3 +1,5 @@
+"""The systems `llm` and `closed_book` with a scripted model."""
+
 from __future__ import annotations
 
 import asyncio

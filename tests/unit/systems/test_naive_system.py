@@ -1,3 +1,5 @@
+"""The naive system: one search, then one call of the generator."""
+
 from __future__ import annotations
 
 import asyncio

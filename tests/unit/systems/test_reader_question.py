@@ -1,3 +1,5 @@
+"""Terms of a question and of a text, and questions for a number."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,4 @@
-"""Attacks on the shipped chains: each line of a passage, a title or a reply is quoted in a prompt."""
+"""Attacks on the shipped chains: each line of foreign text is quoted in a prompt."""
 
 from __future__ import annotations
 

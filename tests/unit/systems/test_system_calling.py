@@ -1,3 +1,5 @@
+"""Systems are classified as sync or async, named, and their return values checked."""
+
 from __future__ import annotations
 
 import functools

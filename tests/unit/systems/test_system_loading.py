@@ -1,3 +1,5 @@
+"""Systems are loaded from `module:attribute`."""
+
 from __future__ import annotations
 
 import sys

@@ -1,4 +1,4 @@
-"""Tool agents with hostile texts from models, tools and passages: the run ends and the texts stay data."""
+"""Tool agents with hostile texts: the run ends and the texts stay data."""
 
 from __future__ import annotations
 
