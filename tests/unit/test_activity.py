@@ -1,4 +1,4 @@
-"""What a command shows on standard error while it works, and that nothing of it stays."""
+"""Progress of a command on standard error: one line that is erased at the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Clock:
 
 
 class Stream(StringIO):
-    """A stream that is a terminal or not, and what it shows after carriage returns."""
+    """A stream, optionally a terminal, whose screen shows the effect of carriage returns."""
 
     encoding = "utf-8"
 
@@ -84,7 +84,7 @@ def test_a_terminal_has_one_line_that_is_rewritten_and_erased(work: tuple[Activi
     assert "\n" not in stream.getvalue()
 
 
-def test_a_loop_says_how_much_is_done(work: tuple[Activity, Stream], clock: Clock) -> None:
+def test_a_loop_shows_its_progress(work: tuple[Activity, Stream], clock: Clock) -> None:
     current, stream = work
     clock.now += 2
     for at in progress("checking dataset", ["a", "b", "c"]):
@@ -92,7 +92,7 @@ def test_a_loop_says_how_much_is_done(work: tuple[Activity, Stream], clock: Cloc
         if at == "b":
             assert stream.screen() == ["checking dataset 2 of 3 · 2 s"]
     current.tick()
-    assert stream.screen() == [""]  # nothing is being done
+    assert stream.screen() == [""]  # no activity is running
 
 
 def test_output_erases_the_line_for_a_second(work: tuple[Activity, Stream], clock: Clock) -> None:
@@ -110,7 +110,7 @@ def test_output_erases_the_line_for_a_second(work: tuple[Activity, Stream], cloc
 
 
 @pytest.mark.parametrize("what", ["x" * 200, "读" * 200, "a\nb" * 50])
-def test_a_line_leaves_columns_free_and_is_one_line(work: tuple[Activity, Stream], clock: Clock, what: str) -> None:
+def test_long_or_multiline_text_is_cut_to_one_line(work: tuple[Activity, Stream], clock: Clock, what: str) -> None:
     current, stream = work
     with doing(what):
         clock.now += 1
@@ -120,7 +120,7 @@ def test_a_line_leaves_columns_free_and_is_one_line(work: tuple[Activity, Stream
 
 
 @pytest.mark.parametrize("work", [False], indirect=True)
-def test_elsewhere_each_stage_is_a_line_every_few_seconds(work: tuple[Activity, Stream], clock: Clock) -> None:
+def test_without_a_terminal_a_stage_is_printed_every_few_seconds(work: tuple[Activity, Stream], clock: Clock) -> None:
     current, stream = work
     for what in ("reading", "decoding", "drawing", "drawing"):
         with doing(what):
@@ -132,7 +132,7 @@ def test_elsewhere_each_stage_is_a_line_every_few_seconds(work: tuple[Activity, 
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_stream_that_cannot_be_written_ends_nothing(
+def test_a_stream_that_cannot_be_written_does_not_end_the_command(
     clock: Clock, monkeypatch: pytest.MonkeyPatch, *, terminal: bool
 ) -> None:
     stream = Stream(terminal=terminal)
@@ -146,7 +146,7 @@ def test_a_stream_that_cannot_be_written_ends_nothing(
         current.erase()
 
 
-def test_without_a_command_nothing_is_kept_or_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_outside_a_command_no_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(progress("reading", [1, 2])) == [1, 2]
     with doing("reading"):
         activity.hide()

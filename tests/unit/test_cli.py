@@ -1,3 +1,5 @@
+"""The command `rageval`: recordings, usage errors, help and exit statuses."""
+
 from __future__ import annotations
 
 import subprocess
@@ -51,10 +53,10 @@ def rageval(capsys: pytest.CaptureFixture[str]) -> Command:
     return call
 
 
-def ran(root: Path, used: Iterable[Request], name: str = "20260102T030405", head: str = "# complete") -> None:
+def write_run(root: Path, requests: Iterable[Request], name: str = "20260102T030405", head: str = "# complete") -> None:
     folder = root / ".rageval" / "runs" / name
     folder.mkdir(parents=True)
-    lines = [head, *sorted(request.key for request in used), ""]
+    lines = [head, *sorted(request.key for request in requests), ""]
     (folder / "used-recordings.txt").write_text("\n".join(lines))
 
 
@@ -75,10 +77,10 @@ def test_recordings_are_listed_before_any_run(project: Path, rageval: Command) -
     )
 
 
-def test_recordings_are_listed_with_what_the_newest_run_used(project: Path, rageval: Command) -> None:
-    ran(project, [ask(0)], "20260102T030405-9")
-    ran(project, [ask(0), ask(1), ask(3), ask(99)], "20260102T030405-10", "# partial")
-    ran(project, [], "20260101T235959")
+def test_recordings_are_listed_with_the_use_by_the_newest_run(project: Path, rageval: Command) -> None:
+    write_run(project, [ask(0)], "20260102T030405-9")
+    write_run(project, [ask(0), ask(1), ask(3), ask(99)], "20260102T030405-10", "# partial")
+    write_run(project, [], "20260101T235959")
     assert rageval("cassettes") == (
         0,
         [
@@ -95,17 +97,17 @@ def test_recordings_are_listed_with_what_the_newest_run_used(project: Path, rage
 
 
 def test_unused_recordings_are_listed(project: Path, rageval: Command) -> None:
-    ran(project, [ask(0), ask(0, "judge"), *map(ask, (1, 3))])
+    write_run(project, [ask(0), ask(0, "judge"), *map(ask, (1, 3))])
     before = recordings(project)
     assert rageval("cassettes", "--unused")[1][-1] == f"model-m.jsonl {ask(2).key} repeat 1: Context. Question 2?"
     assert recordings(project) == before
 
 
 def test_unused_recordings_are_removed(project: Path, rageval: Command) -> None:
-    ran(project, map(ask, (1, 3)))
+    write_run(project, map(ask, (1, 3)))
     sizes = {path.name: path.stat().st_size for path in (project / "cassettes").iterdir()}
     before = recordings(project)
-    status, listed = rageval("cassettes", "prune", "--dry-run")
+    status, preview = rageval("cassettes", "prune", "--dry-run")
     assert (status, recordings(project)) == (0, before)
     status, lines = rageval("cassettes", "prune")
     assert recordings(project) == sorted(f"model-m.jsonl {ask(number).key}" for number in (1, 3))
@@ -114,13 +116,13 @@ def test_unused_recordings_are_removed(project: Path, rageval: Command) -> None:
     what = f"3 recordings that the run 20260102T030405 did not use, {judge + model:,} bytes"
     files = [f"judge-m.jsonl: 1 recording, {judge:,} bytes", f"model-m.jsonl: 2 recordings, {model:,} bytes"]
     assert lines == [*files, f"Removed {what}."]
-    assert listed == [*files, f"Would remove {what}."]
+    assert preview == [*files, f"Would remove {what}."]
     nothing = "Removed 0 recordings that the run 20260102T030405 did not use, 0 bytes."
     assert rageval("cassettes", "prune") == (0, [nothing])
 
 
 @pytest.mark.parametrize(
-    ("used", "head", "why"),
+    ("requests", "head", "why"),
     [
         ([ask(1)], "# partial", "was interrupted, ran only some of the tests or had errors"),
         ([ask(1)], "", "was interrupted, ran only some of the tests or had errors"),
@@ -128,9 +130,9 @@ def test_unused_recordings_are_removed(project: Path, rageval: Command) -> None:
     ],
 )
 def test_a_partial_run_removes_nothing_unless_named(
-    used: list[Request], head: str, why: str, project: Path, rageval: Command
+    requests: list[Request], head: str, why: str, project: Path, rageval: Command
 ) -> None:
-    ran(project, used, "r1", head)
+    write_run(project, requests, "r1", head)
     before = recordings(project)
     assert rageval("cassettes", "prune") == (
         2,
@@ -140,12 +142,12 @@ def test_a_partial_run_removes_nothing_unless_named(
         ],
     )
     assert recordings(project) == before
-    assert rageval("cassettes", "prune", "--run", "r1")[1][-1].startswith(f"Removed {5 - len(used)} recordings ")
-    assert len(recordings(project)) == len(used)
+    assert rageval("cassettes", "prune", "--run", "r1")[1][-1].startswith(f"Removed {5 - len(requests)} recordings ")
+    assert len(recordings(project)) == len(requests)
 
 
 def test_a_run_without_a_list_removes_nothing(project: Path, rageval: Command) -> None:
-    ran(project, [ask(1)], "20260101T000000")
+    write_run(project, [ask(1)], "20260101T000000")
     (project / ".rageval" / "runs" / "20260102T000000").mkdir()
     status, [error] = rageval("cassettes", "prune")
     assert status == 2
@@ -166,9 +168,11 @@ def test_an_unknown_run_is_an_error(project: Path, rageval: Command) -> None:
     assert (status, error.startswith("rageval: the run nope is not under ")) == (2, True)
 
 
-def test_the_project_is_found_from_below(project: Path, rageval: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_project_is_found_from_a_subfolder(
+    project: Path, rageval: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (project / "tests" / "deep").mkdir(parents=True)
-    ran(project, [ask(1)])
+    write_run(project, [ask(1)])
     expected = rageval("cassettes")
     monkeypatch.chdir(project / "tests" / "deep")
     assert rageval("cassettes") == expected
@@ -189,7 +193,7 @@ def test_a_folder_without_recordings_is_not_an_error(project: Path, rageval: Com
     assert rageval("cassettes", "empty") == (0, ["file  records", "No run has listed its recordings yet."])
 
 
-def test_a_malformed_file_is_one_sentence(project: Path, rageval: Command) -> None:
+def test_a_malformed_file_is_reported_in_one_sentence(project: Path, rageval: Command) -> None:
     path = project / "cassettes" / "model-m.jsonl"
     path.write_bytes(b"<<<<<<< HEAD\n" + path.read_bytes())
     status, [error] = rageval("cassettes")
@@ -214,7 +218,9 @@ def test_a_malformed_file_is_one_sentence(project: Path, rageval: Command) -> No
         (["generate", "p.toml", "--dryrun"], "rageval generate: error: unknown option '--dryrun'; did you mean '--dry"),
     ],
 )
-def test_bad_usage_is_exit_2(arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_exit_with_status_2(
+    arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
@@ -262,7 +268,7 @@ def test_the_help_says_that_the_ini_is_not_read(capsys: pytest.CaptureFixture[st
     assert "FOLDER is the folder of rag_cassettes; the ini is not read here" in help_text
 
 
-STARTED = """
+START_SCRIPT = """
 import sys
 from pytest_rageval.cli import main
 
@@ -273,8 +279,8 @@ sys.exit(status)
 """
 
 
-def test_it_starts_light(project: Path) -> None:
-    run = subprocess.run([sys.executable, "-c", STARTED], capture_output=True, text=True, check=True)
+def test_the_command_starts_without_heavy_imports(project: Path) -> None:
+    run = subprocess.run([sys.executable, "-c", START_SCRIPT], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[1:] == [
         "judge-m.jsonl        1",
         "model-m.jsonl        4",
@@ -294,7 +300,7 @@ def test_a_closed_pipe_is_not_an_error(project: Path) -> None:
     assert process.wait(timeout=30) == 0
 
 
-def test_an_interrupt_is_a_shells_status_and_no_traceback(
+def test_an_interrupt_exits_with_status_130_and_no_traceback(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:

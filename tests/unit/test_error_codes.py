@@ -1,4 +1,4 @@
-"""Codes of messages: each is declared, used and documented once."""
+"""Error codes: each is declared once, used and documented once."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from pytest_rageval.errors import (
 
 ROOT = Path(__file__).parents[2]
 UNCODED = {"A gate failed", "Warnings", "Something else"}
-"""Sections of the page on what is no error: its entries are found by their words."""
+"""Sections of the page without error codes; people find their entries by the words."""
 
 
 def sections() -> dict[str, list[str]]:
-    """Return the sections of the page and the titles of their entries."""
+    """Return each section of the page with the titles of its entries."""
     _, *parts = re.split(r"^## ", (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {part.splitlines()[0]: re.findall(r"^### (.+)$", part, re.MULTILINE) for part in parts}
 
@@ -35,12 +35,12 @@ PACKAGE = ROOT / "pytest_rageval"
 TABLE = PACKAGE / "error_codes.py"
 
 
-def parsed(path: Path) -> ast.Module:
+def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def constants(tree: ast.AST) -> list[str]:
-    """Return the codes that a module writes."""
+def codes_in(tree: ast.AST) -> list[str]:
+    """Return the error codes in the strings of a module."""
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return [text for text in texts if re.fullmatch(r"RAG\d{3}", text)]
 
@@ -51,10 +51,10 @@ def test_each_code_has_one_entry_and_each_entry_a_code() -> None:
 
 
 def test_each_code_is_declared_once_and_used() -> None:
-    declared = ast.unparse(next(node for node in parsed(TABLE).body if isinstance(node, ast.AnnAssign)))
-    assert sorted(re.findall(r"'(RAG\d{3})':", declared)) == sorted(CODES)
-    used = {code for path in PACKAGE.rglob("*.py") if path != TABLE for code in constants(parsed(path))}
-    assert used | set(KINDS.values()) | {"RAG300"} == set(CODES)
+    declaration = ast.unparse(next(node for node in parse(TABLE).body if isinstance(node, ast.AnnAssign)))
+    assert sorted(re.findall(r"'(RAG\d{3})':", declaration)) == sorted(CODES)
+    codes = {code for path in PACKAGE.rglob("*.py") if path != TABLE for code in codes_in(parse(path))}
+    assert codes | set(KINDS.values()) | {"RAG300"} == set(CODES)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_message_ends_with_its_code(error: Exception, text: str) -> None:
     assert message_with_code(error) == text
 
 
-def test_a_quoted_error_gives_its_code() -> None:
+def test_an_error_that_quotes_another_one_has_its_code() -> None:
     missing = MissingDependencyError("the retriever 'dense'", "dense")
     wrapped = SettingError(f"here: {missing}")
     wrapped.__context__ = missing

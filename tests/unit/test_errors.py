@@ -1,3 +1,5 @@
+"""Error classes, suggestions of similar names, and escaping of hostile text."""
+
 from __future__ import annotations
 
 import pytest
@@ -59,14 +61,14 @@ def test_an_unknown_name_is_escaped_and_short() -> None:
     assert len(str(UnknownNameError("facet", "x" * 100_000, ["topic"]))) < 120
 
 
-def test_an_unknown_name_may_be_anything() -> None:
+def test_an_unknown_name_may_have_any_type() -> None:
     assert str(UnknownNameError("ability", 3, ["a"])) == "unknown ability 3; known: a"
     assert str(UnknownNameError("ability", ["x"], ["a"])) == "unknown ability ['x']; known: a"
     assert str(UnknownNameError("ability", None, [])) == "unknown ability None; none is known here"
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "words"),
+    ("name", "choices", "words"),
     [
         ("acuracy", ["accuracy", "token_f1"], "did you mean 'accuracy'?"),
         ("Accuracy", ["accuracy"], "did you mean 'accuracy'?"),
@@ -76,17 +78,17 @@ def test_an_unknown_name_may_be_anything() -> None:
         ("topic\x1b", ["topic\x1b[m"], r"did you mean 'topic\x1b[m'?"),
     ],
 )
-def test_the_nearest_known_name_is_suggested(name: str, known: list[str], words: str) -> None:
-    assert did_you_mean(name, iter(known)) == words
+def test_the_nearest_known_name_is_suggested(name: str, choices: list[str], words: str) -> None:
+    assert did_you_mean(name, iter(choices)) == words
 
 
 def test_many_known_names_are_not_all_listed() -> None:
-    known = [f"case-{number:04}" for number in range(1_500)]
-    assert did_you_mean("zz", known) == f"known: {', '.join(known[:10])} and 1,490 more"
+    names = [f"case-{number:04}" for number in range(1_500)]
+    assert did_you_mean("zz", names) == f"known: {', '.join(names[:10])} and 1,490 more"
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "escaped"),
     [
         ("", ""),
         ("plain, 基金 é — “x”", "plain, 基金 é — “x”"),
@@ -100,14 +102,14 @@ def test_many_known_names_are_not_all_listed() -> None:
         ("\U000e0001", r"\U000e0001"),
     ],
 )
-def test_terminal_codes_are_escaped(text: str, shown: str) -> None:
-    assert ascii_safe(text) == shown
+def test_terminal_codes_are_escaped(text: str, escaped: str) -> None:
+    assert ascii_safe(text) == escaped
     assert ascii_safe(text).isprintable()
 
 
 class BadRepr:
     def __repr__(self) -> str:
-        raise RuntimeError("no picture")
+        raise RuntimeError("no text")
 
 
 def test_the_text_of_a_value_is_one_short_escaped_line() -> None:
@@ -124,9 +126,9 @@ def test_a_deeply_nested_value_has_a_text() -> None:
     value: list[object] = []
     for _ in range(100_000):
         value = [value]
-    shown = short_repr(value)
-    assert len(shown) <= 60
-    while value:  # a list this deep is taken apart from the outside
+    text = short_repr(value)
+    assert len(text) <= 60
+    while value:  # unpack the deep list level by level before it is freed
         value = value.pop()  # type: ignore[assignment]
 
 

@@ -1,3 +1,5 @@
+"""Files are written as a whole or not at all."""
+
 from __future__ import annotations
 
 import os
@@ -50,24 +52,24 @@ def test_without_overwrite_all_files_are_created_or_none(
 ) -> None:
     link, replace = os.link, Path.replace
 
-    def linked(part: Path, path: Path) -> None:
+    def failing_link(part: Path, path: Path) -> None:
         if path.name == "b" or not links:
             raise OSError("no room for a link")
         link(part, path)
 
-    def full(part: Path, path: Path) -> Path:
+    def failing_replace(part: Path, path: Path) -> Path:
         if path.name == "b":
             raise OSError("the disk is full")
         return replace(part, path)
 
-    monkeypatch.setattr(os, "link", linked)
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(os, "link", failing_link)
+    monkeypatch.setattr(Path, "replace", failing_replace)
     with pytest.raises(OSError, match="full"):
         write(tmp_path / "a", tmp_path / "b", overwrite=False)
     assert contents(tmp_path) == {}
 
 
-def test_a_file_that_another_process_creates_meanwhile_stays(tmp_path: Path) -> None:
+def test_a_file_that_another_process_creates_during_the_write_stays(tmp_path: Path) -> None:
     def race() -> None:
         with atomic_files(tmp_path / "a", overwrite=False) as (part,):
             assert list(tmp_path.iterdir()) == []  # a kill leaves no empty file
@@ -100,4 +102,4 @@ def test_a_device_is_written_to_and_stays(tmp_path: Path) -> None:
         part.write_text("all of it")
     assert os.read(reader, 100) == b"all of it"
     os.close(reader)
-    assert pipe.is_fifo()  # as /dev/null has to stay one
+    assert pipe.is_fifo()  # for the same reason /dev/null stays a device

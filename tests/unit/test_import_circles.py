@@ -1,4 +1,4 @@
-"""No two modules of the package import each other, type-checking and lazy imports included."""
+"""The package has no import cycle and no crowded folder."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in PACKAGE.rglob("*.py")}
 
 
-def imported(name: str) -> Iterator[str]:
-    """Yield the modules of the package that a module imports, wherever the import stands."""
+def imports_of(name: str) -> Iterator[str]:
+    """Yield the modules of the package that a module imports at any place."""
     for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in MODULES)
@@ -32,17 +32,17 @@ def imported(name: str) -> Iterator[str]:
                 yield inner if inner in MODULES else node.module
 
 
-def test_no_two_modules_import_each_other() -> None:
-    graph = {name: set(imported(name)) - {name} for name in MODULES}
-    assert sum(map(len, graph.values())) > 2 * len(MODULES)  # the imports were found
+def test_the_package_has_no_import_cycle() -> None:
+    graph = {name: set(imports_of(name)) - {name} for name in MODULES}
+    assert sum(map(len, graph.values())) > 2 * len(MODULES)  # the scan finds imports
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        circle = error.args[1]
-        raise AssertionError(" -> ".join(circle)) from None
+        cycle = error.args[1]
+        raise AssertionError(" -> ".join(cycle)) from None
 
 
 def test_no_folder_holds_more_than_25_modules() -> None:
     folders = {path.parent for path in MODULES.values()}
-    crowded = {str(folder.relative_to(PACKAGE)): len([*folder.glob("*.py")]) - 1 for folder in folders}
-    assert {name: count for name, count in crowded.items() if count > 25} == {}
+    counts = {str(folder.relative_to(PACKAGE)): len([*folder.glob("*.py")]) - 1 for folder in folders}
+    assert {name: count for name, count in counts.items() if count > 25} == {}

@@ -1,4 +1,4 @@
-"""The house rules that no tool holds: what is public, what it is called, how long it may be."""
+"""House rules that no tool checks: public names, naming and length limits."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import pytest
 
 import pytest_rageval
 
-HOME = Path(pytest_rageval.__file__).parent
+PACKAGE = Path(pytest_rageval.__file__).parent
 LONGEST_MODULE, LONGEST_FUNCTION = 300, 60
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def module_name(path: Path) -> str:
-    return ".".join((HOME.name, *path.relative_to(HOME).with_suffix("").parts)).removesuffix(".__init__")
+    return ".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
-MODULES = {module_name(path): path for path in sorted(HOME.rglob("*.py"))}
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 @cache
@@ -41,7 +41,7 @@ def order(name: str) -> tuple[int, str]:
     return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2, name)
 
 
-def test_the_package_names_what_the_contract_has() -> None:
+def test_the_package_exports_the_names_of_the_contract() -> None:
     names = pytest_rageval.__all__
     assert names == sorted(names, key=order)
     assert len(names) == len(set(names))
@@ -49,11 +49,11 @@ def test_the_package_names_what_the_contract_has() -> None:
 
 
 @pytest.mark.parametrize("name", pytest_rageval.__all__)
-def test_every_public_name_is_there_and_at_its_home(name: str) -> None:
+def test_every_public_name_is_defined_in_its_module(name: str) -> None:
     value = getattr(pytest_rageval, name)
-    home = pytest_rageval._MODULE_OF[name]
-    assert value is getattr(import_module(home), name)
-    assert name in import_module(home).__all__
+    module = pytest_rageval._MODULE_OF[name]
+    assert value is getattr(import_module(module), name)
+    assert name in import_module(module).__all__
     assert name in dir(pytest_rageval)
 
 
@@ -63,7 +63,7 @@ def test_a_star_import_brings_the_public_names_and_nothing_else() -> None:
     assert set(scope) - {"__builtins__"} == set(pytest_rageval.__all__)
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+def test_a_missing_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"^module 'pytest_rageval' has no attribute 'rag_cases'$"):
         _ = pytest_rageval.rag_cases
     assert not hasattr(pytest_rageval, "__wrapped__")
@@ -75,7 +75,7 @@ def imported_by(statement: str) -> set[str]:
     return set(json.loads(result.stdout))
 
 
-def test_importing_the_package_costs_nothing() -> None:
+def test_importing_the_package_imports_no_submodule() -> None:
     ours = {name for name in imported_by("import pytest_rageval") if name.startswith("pytest_rageval")}
     assert ours == {"pytest_rageval"}
 
@@ -87,7 +87,7 @@ def test_neither_the_package_nor_its_values_need_pytest_or_numpy() -> None:
     assert not {"pytest", "_pytest", "pluggy", "xdist", "numpy", "bm25s", "rjieba", "tabulate"} & imported
 
 
-def test_every_module_says_what_is_public() -> None:
+def test_every_module_lists_its_public_names() -> None:
     assert [fault for name in MODULES for fault in public_faults(name)] == []
 
 
@@ -97,16 +97,16 @@ def public_faults(name: str) -> list[str]:
     names = getattr(module, "__all__", None)
     if names is None:
         return [f"{name} has no __all__"] if public else []
-    faults = [f"{name} does not have {listed}" for listed in names if not hasattr(module, listed)]
-    faults += [f"{name} hides {hidden}" for hidden in sorted(public - set(names))]
+    faults = [f"{name} does not have {export}" for export in names if not hasattr(module, export)]
+    faults += [f"{name} hides {unlisted}" for unlisted in sorted(public - set(names))]
     if list(names) != sorted(set(names), key=order):
         faults.append(f"{name} has an unsorted __all__")
     return faults
 
 
-def test_what_a_module_says_is_public_is_its_own() -> None:
-    passing_on = [name for name, path in MODULES.items() if path.name in ("__init__.py", "plugin.py")]
-    for name in sorted(set(MODULES) - set(passing_on)):
+def test_a_module_exports_only_names_that_it_defines() -> None:
+    reexporting = [name for name, path in MODULES.items() if path.name in ("__init__.py", "plugin.py")]
+    for name in sorted(set(MODULES) - set(reexporting)):
         imports = [node for node in tree_of(name).body if isinstance(node, ast.ImportFrom)]
         imported = {alias.asname or alias.name for node in imports for alias in node.names}
         assert imported & set(getattr(import_module(name), "__all__", ())) == set(), name
@@ -138,7 +138,7 @@ def test_no_module_is_named_utils_helpers_or_common() -> None:
     assert [name for name in MODULES if {"utils", "helpers", "common"} & set(name.split("."))] == []
 
 
-def test_nothing_is_left_to_do_and_nothing_is_printed() -> None:
+def test_no_module_has_a_todo_or_prints() -> None:
     for name, path in MODULES.items():
         words = set(path.read_text(encoding="utf-8").replace(":", " ").split())
         calls = {n.func.id for n in ast.walk(tree_of(name)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
@@ -146,7 +146,7 @@ def test_nothing_is_left_to_do_and_nothing_is_printed() -> None:
         assert "print" not in calls, name
 
 
-def test_pytest_is_met_in_the_hooks_only() -> None:
+def test_only_the_hooks_import_pytest() -> None:
     for name in MODULES:
         if name.split(".")[1:2] not in (["hooks"], ["hookspecs"], ["plugin"]):
             assert not {"pytest", "_pytest", "pluggy", "xdist"} & imported_roots(tree_of(name)), name
@@ -159,14 +159,14 @@ def imported_roots(tree: ast.Module) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "room", ["corpora", "datasets", "datasets.imports", "linting", "metrics", "retrieval", "systems", "testbeds"]
+    "package", ["corpora", "datasets", "datasets.imports", "linting", "metrics", "retrieval", "systems", "testbeds"]
 )
-def test_every_builtin_is_where_its_room_says(room: str) -> None:
-    builtin: dict[str, str] = import_module(f"pytest_rageval.{room}").BUILTIN
+def test_every_builtin_exists_in_its_package(package: str) -> None:
+    builtin: dict[str, str] = import_module(f"pytest_rageval.{package}").BUILTIN
     assert builtin
     assert list(builtin) == sorted(builtin)
     for name, reference in builtin.items():
         module, _, attribute = reference.partition(":")
-        assert module.startswith(f"pytest_rageval.{room}.")
+        assert module.startswith(f"pytest_rageval.{package}.")
         value = getattr(import_module(module), attribute)
         assert getattr(value, "name", name) == name

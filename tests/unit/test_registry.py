@@ -1,3 +1,5 @@
+"""Registries: built-in, registered and family names, and their errors."""
+
 from __future__ import annotations
 
 import sys
@@ -93,7 +95,7 @@ def test_false_values_are_valid() -> None:
     assert registry.get("zero") == 0
 
 
-def test_a_missing_builtin_is_a_bug_of_the_package(sample: str) -> None:
+def test_a_missing_builtin_raises_attribute_error(sample: str) -> None:
     registry: Registry[object] = Registry("part", "registry_sample:TABLE")
     with pytest.raises(AttributeError, match="NOT_THERE"):
         registry.get("broken")
@@ -149,10 +151,10 @@ def numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
     return Registry("number", families=request.param if ":" in request.param else heads)
 
 
-def test_a_family_makes_the_values_of_its_names(numbers: Registry[int]) -> None:
+def test_a_family_builds_the_values_of_its_names(numbers: Registry[int]) -> None:
     numbers.register("one", 1)
     assert [numbers.get(name) for name in ("cube@2", "cube@3", "twice:cube@2", "twice:twice:one")] == [8, 27, 16, 4]
-    assert (list(numbers), len(numbers)) == (["one"], 1), "what a family makes has no end, and is not listed"
+    assert (list(numbers), len(numbers)) == (["one"], 1), "a family has endless names, so they are not listed"
     assert "cube@2" in numbers
     assert "twice:one" in numbers
     assert "square@2" not in numbers

@@ -17,7 +17,7 @@ else:
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    ("text", "expected"),
     [
         ("plain", '"plain"'),
         ('a "b" \\', r'"a \"b\" \\"'),
@@ -26,8 +26,8 @@ else:
         ("\x00\r\x7f\t", '"\\u0000\\u000d\\u007f\t"'),
     ],
 )
-def test_a_text_is_written_readably(text: str, written: str) -> None:
-    assert toml_string(text) == written
+def test_a_text_is_written_readably(text: str, expected: str) -> None:
+    assert toml_string(text) == expected
 
 
 @given(st.text('"\\\n\r\t a\x00\x7fé', max_size=12))

@@ -1,4 +1,4 @@
-"""The versions that every run writes, also without the metadata of an installed package."""
+"""The versions that every run stores, with and without package metadata."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pytest_rageval.versions import installed_version, versions
 
 
 @pytest.fixture
-def only_on_the_path(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the package be importable, but not installed."""
+def not_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make the package importable but not installed."""
     version = importlib.metadata.version
 
     def version_of(package: str) -> str:
@@ -33,10 +33,10 @@ def test_versions_of_installed_packages() -> None:
     assert versions()["pytest"] == pytest.__version__
 
 
-@pytest.mark.usefixtures("only_on_the_path")
+@pytest.mark.usefixtures("not_installed")
 def test_a_package_that_is_not_installed_has_an_unknown_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert versions()["pytest-rageval"] == "unknown"
     assert versions()["pytest"] == pytest.__version__
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as caught:
         main(["--version"])
-    assert (ended.value.code, capsys.readouterr().out) == (0, "rageval unknown\n")
+    assert (caught.value.code, capsys.readouterr().out) == (0, "rageval unknown\n")

@@ -171,7 +171,9 @@ def test_a_marker_without_effect_is_refused(project: Project, args: tuple[str, .
         class TestUnit(TestCase):
             def test_it(self): ...
     """)  # fmt: skip
-    sentence = "test_unit.py::TestUnit::test_it: rag_case has no effect here; put it on a function, a class that is not "
+    sentence = (
+        "test_unit.py::TestUnit::test_it: rag_case has no effect here; put it on a function, a class that is not "
+    )
     assert refused(project, *args).startswith(sentence)
 
 

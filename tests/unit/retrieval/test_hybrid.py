@@ -80,8 +80,8 @@ def test_the_order_of_the_retrievers_does_not_matter(rankings: Sequence[Ranking]
 
 @given(RANKINGS)
 def test_the_first_of_every_ranking_is_first(rankings: Sequence[Ranking]) -> None:
-    led = [ranking("first", *each.doc_ids) for each in rankings]
-    assert fuse(led, 60)[0].doc_id == "first"
+    with_first = [ranking("first", *each.doc_ids) for each in rankings]
+    assert fuse(with_first, 60)[0].doc_id == "first"
 
 
 def test_a_passage_with_text_wins_over_one_without() -> None:
@@ -91,7 +91,7 @@ def test_a_passage_with_text_wins_over_one_without() -> None:
     assert item.score == pytest.approx(2 / 61)
 
 
-def test_each_retriever_returns_the_depth_or_more() -> None:
+def test_each_retriever_is_asked_for_depth_or_more_passages() -> None:
     one, other = Fixed("a", "b"), Fixed("b")
     both = HybridRetriever({"one": one, "other": other}, depth=20)
     assert isinstance(both, Retriever)
@@ -109,7 +109,7 @@ def test_an_invalid_query_is_refused() -> None:
         both.search("what", 0)
 
 
-def test_settings_of_each_begin_with_its_name() -> None:
+def test_the_settings_of_each_retriever_begin_with_its_name() -> None:
     calls: list[RetrieverParts] = []
 
     def factory(inputs: RetrieverParts) -> Retriever:

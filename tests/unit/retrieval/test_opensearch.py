@@ -1,4 +1,4 @@
-"""The retriever opensearch over real HTTP: osmem for queries of texts, a server after the published API for vectors."""
+"""The retriever opensearch over HTTP: osmem for text queries, a fake server for vectors."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ LOGIN = "elastic:correct-horse-battery"
 
 
 @pytest.fixture(autouse=True)
-def forgotten() -> Iterator[None]:
-    """Mask no credentials of a test after it."""
+def no_masked_secrets() -> Iterator[None]:
+    """Stop masking the credentials of a test when it ends."""
     yield
     name_secrets(())
 
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[str]:
-    """Return the address of 2,000 passages, many of equal score."""
-    drawn = random.Random(3)
+    """Yield the address of a server with 2,000 passages, many with equal scores."""
+    rng = random.Random(3)
     passages = [
-        {"_id": f"p{number}", "text": " ".join(drawn.choices(WORDS, k=8)), "lang": "en" if number % 2 else "zh"}
+        {"_id": f"p{number}", "text": " ".join(rng.choices(WORDS, k=8)), "lang": "en" if number % 2 else "zh"}
         for number in range(2_000)
     ]
     with osmem(passages=passages) as url:
@@ -56,12 +56,12 @@ def server() -> Iterator[SearchServer]:
 
 def retriever(url: str, network: Network | None = None, folder: Path = Path(), **params: object) -> OpenSearch:
     settings = {"url": url, "index": "passages", **params}
-    made: Any = build(RetrieverParts((), settings, folder=folder, network=network or Network()))
-    return made  # type: ignore[no-any-return]
+    searcher: Any = build(RetrieverParts((), settings, folder=folder, network=network or Network()))
+    return searcher  # type: ignore[no-any-return]
 
 
-def searched(searcher: OpenSearch, *questions: str, k: int = 5) -> list[Ranking]:
-    """Return the rankings of questions that are searched for at once."""
+def search_all(searcher: OpenSearch, *questions: str, k: int = 5) -> list[Ranking]:
+    """Search for all questions at once and return their rankings."""
 
     async def all_at_once() -> list[Ranking]:
         try:
@@ -74,39 +74,39 @@ def searched(searcher: OpenSearch, *questions: str, k: int = 5) -> list[Ranking]
 
 def fails(searcher: OpenSearch, question: str = "word1") -> ModelError:
     with pytest.raises(ModelError) as caught:
-        searched(searcher, question)
+        search_all(searcher, question)
     return caught.value
 
 
-def test_two_hundred_questions_find_what_a_direct_request_finds(upstream: str) -> None:
-    drawn = random.Random(5)
-    questions = [" ".join(drawn.choices(WORDS, k=drawn.randint(1, 3))) for _ in range(200)]
-    found = searched(retriever(upstream), *questions, k=10)
-    for question, ranking in zip(questions, found, strict=True):
+def test_two_hundred_questions_get_the_same_hits_as_direct_requests(upstream: str) -> None:
+    rng = random.Random(5)
+    questions = [" ".join(rng.choices(WORDS, k=rng.randint(1, 3))) for _ in range(200)]
+    rankings = search_all(retriever(upstream), *questions, k=10)
+    for question, ranking in zip(questions, rankings, strict=True):
         body = {"query": {"match": {"text": question}}, "size": 10}
         hits = ask(f"{upstream}/passages/_search", json.dumps(body))["hits"]["hits"]
         assert [(hit["_id"], hit["_score"], hit["_source"]["text"]) for hit in hits] == [
             (item.doc_id, item.score, item.text) for item in ranking
         ]
-    assert sum(len({item.score for item in ranking}) < len(ranking) for ranking in found) > 20  # ties are usual here
+    assert sum(len({item.score for item in ranking}) < len(ranking) for ranking in rankings) > 20  # ties are usual here
 
 
-def test_a_filter_and_a_query_of_ones_own_reach_the_server(upstream: str, tmp_path: Path) -> None:
+def test_a_filter_and_a_custom_query_reach_the_server(upstream: str, tmp_path: Path) -> None:
     (tmp_path / "all.json").write_text(
         json.dumps({"query": {"multi_match": {"query": "{question}", "fields": ["text", "title"]}}, "size": "{k}"})
     )
-    (filtered,) = searched(retriever(upstream, filter={"term": {"lang": "zh"}}), "word1", k=50)
+    (filtered,) = search_all(retriever(upstream, filter={"term": {"lang": "zh"}}), "word1", k=50)
     assert len(filtered) == 50
     assert all(int(name[1:]) % 2 == 0 for name in filtered.doc_ids)
-    (own,) = searched(retriever(upstream, folder=tmp_path, query="all.json"), "word1")
-    (plain,) = searched(retriever(upstream), "word1")
-    assert own == plain
+    (custom,) = search_all(retriever(upstream, folder=tmp_path, query="all.json"), "word1")
+    (default,) = search_all(retriever(upstream), "word1")
+    assert custom == default
 
 
 def test_quotes_and_braces_of_a_question_stay_text(upstream: str) -> None:
-    (found,) = searched(retriever(upstream), '{k} "}, {"match_all": {}} word1')
-    (plain,) = searched(retriever(upstream), "word1")
-    assert set(found.doc_ids) & set(plain.doc_ids)
+    (ranking,) = search_all(retriever(upstream), '{k} "}, {"match_all": {}} word1')
+    (plain,) = search_all(retriever(upstream), "word1")
+    assert set(ranking.doc_ids) & set(plain.doc_ids)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_quotes_and_braces_of_a_question_stay_text(upstream: str) -> None:
         ),
     ],
 )
-def test_a_refusal_says_what_the_server_says(
+def test_a_refused_search_reports_the_message_of_the_server(
     upstream: str, tmp_path: Path, params: dict[str, Any], kind: str, sentence: str
 ) -> None:
     body = {"query": {"bool": {"must": [{"knn": {"v": {"vector": [1.0], "k": 5}}}, {"match": {"text": "{question}"}}]}}}
@@ -142,13 +142,13 @@ def test_a_refusal_says_what_the_server_says(
         (Fault("hang"), "timeout", "did not answer in time"),
     ],
 )
-def test_faults_are_retried_and_then_one_sentence(
+def test_faults_are_retried_and_then_reported_in_one_sentence(
     upstream: str, server: SearchServer, fault: Fault, kind: str, sentence: str
 ) -> None:
     server.upstream, server.plan = upstream, lambda number, body: fault if number < 3 else None
     params: dict[str, Any] = {"timeout": 0.2} if fault.kind == "hang" else {}
-    (found,) = searched(retriever(server.url, **params), "word1")
-    assert (len(found), len(server.requests)) == (5, 3)
+    (ranking,) = search_all(retriever(server.url, **params), "word1")
+    assert (len(ranking), len(server.requests)) == (5, 3)
     server.plan = lambda number, body: fault
     error = fails(retriever(server.url, attempts=2, **params))
     assert (error.kind, error.attempts) == (kind, 2)
@@ -164,12 +164,12 @@ def test_faults_are_retried_and_then_one_sentence(
         ({"acknowledged": True}, "malformed_response"),
     ],
 )
-def test_a_part_of_the_hits_is_an_error(server: SearchServer, answer: Mapping[str, Any], kind: str) -> None:
+def test_a_partial_list_of_hits_is_an_error(server: SearchServer, answer: Mapping[str, Any], kind: str) -> None:
     server.answers = lambda body: answer
     assert fails(retriever(server.url, attempts=1)).kind == kind
 
 
-def test_a_slow_server_passes_the_deadline(server: SearchServer) -> None:
+def test_a_server_slower_than_the_deadline_is_a_timeout(server: SearchServer) -> None:
     server.delay_s = 5.0
     error = fails(retriever(server.url, deadline=0.2))
     assert error.kind == "timeout"
@@ -185,19 +185,19 @@ def test_a_pattern_that_no_index_matches_stops_later_searches(server: SearchServ
     assert len(server.requests) == 1
 
 
-def test_hits_without_a_text_are_a_warning(server: SearchServer) -> None:
+def test_three_searches_without_a_text_are_a_warning(server: SearchServer) -> None:
     server.answers = lambda body: reply(("p1", 1.0, "It opens at 9."))
     few, several = (retriever(server.url, text_field="text.en") for _ in range(2))
-    searched(few, "a", "b")
+    search_all(few, "a", "b")
     assert few.client.warning is None
-    searched(several, "a", "b", "c")
+    search_all(several, "a", "b", "c")
     label = f"{server.url.removeprefix('http://')}/passages"
     assert several.client.warning == (
         f"no hit of 3 searches of {label} has a text in text.en, so the contexts are empty; "
         "check text_field in rag_retriever_params"
     )
     right = retriever(server.url)
-    searched(right, "a", "b", "c")
+    search_all(right, "a", "b", "c")
     assert right.client.warning is None
 
 
@@ -223,7 +223,7 @@ def test_a_redirect_to_another_server_gets_no_headers(server: SearchServer, monk
     assert f"status 307 leads to {other.url}/i/_search, which is another server); correct url or url_env" in str(error)
 
 
-def test_a_server_of_another_protocol_is_one_sentence(server: SearchServer) -> None:
+def test_a_server_of_another_protocol_is_reported_in_one_sentence(server: SearchServer) -> None:
     server.plan = lambda number, body: Fault("raw", raw=b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
     error = fails(retriever(server.url))
     assert (error.kind, error.attempts) == ("bad_protocol", 1)
@@ -231,13 +231,13 @@ def test_a_server_of_another_protocol_is_one_sentence(server: SearchServer) -> N
     assert str(error).endswith("check that url or url_env is its address")
 
 
-def test_sixteen_searches_are_in_flight(upstream: str, server: SearchServer) -> None:
+def test_at_most_sixteen_searches_are_in_flight(upstream: str, server: SearchServer) -> None:
     server.upstream, server.delay_s = upstream, 0.05
-    searched(retriever(server.url), *(f"word{number}" for number in range(40)))
+    search_all(retriever(server.url), *(f"word{number}" for number in range(40)))
     assert server.peak == 16
 
 
-def test_a_refused_login_is_asked_for_once(server: SearchServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_search_is_sent_after_a_refused_login(server: SearchServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTH", LOGIN)
     server.plan = lambda number, body: Fault("status", 401, message=f"no user {LOGIN}")
     searcher = retriever(server.url, auth_env="AUTH")
@@ -250,7 +250,9 @@ def test_a_refused_login_is_asked_for_once(server: SearchServer, monkeypatch: py
     assert server.requests[0].headers["authorization"] == "Basic ZWxhc3RpYzpjb3JyZWN0LWhvcnNlLWJhdHRlcnk="
 
 
-def test_a_server_that_echoes_a_header_does_not_show_it(server: SearchServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_header_that_the_server_echoes_is_masked(
+    server: SearchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EXTRA", '{"X-Tenant": "tenant-of-mine"}')
     server.plan = lambda number, body: Fault("status", 400, message="bad tenant-of-mine")
     error = fails(retriever(server.url, headers_env="EXTRA"))
@@ -258,16 +260,16 @@ def test_a_server_that_echoes_a_header_does_not_show_it(server: SearchServer, mo
     assert server.requests[0].headers["x-tenant"] == "tenant-of-mine"
 
 
-def test_vectors_go_by_the_published_format(server: SearchServer, tmp_path: Path) -> None:
+def test_a_vector_query_is_sent_in_the_published_format(server: SearchServer, tmp_path: Path) -> None:
     vectors = {"left": [1.0, 0.0], "right": [0.0, 1.0], "between": [0.6, 0.8]}
     server.documents = {name: (vector, f"text of {name}") for name, vector in vectors.items()}
     (tmp_path / "knn.json").write_text(json.dumps(KNN))
     searcher = retriever(server.url, folder=tmp_path, query="knn.json")
     with pytest.raises(SettingError, match=r"has \{vector\}, and no model embeds the question; set rag_embedder_model"):
-        searched(searcher, "which way?")
+        search_all(searcher, "which way?")
     with OpenAIServer(vectors=lambda texts: [[0.1, 0.9] for _ in texts]) as embedder:
-        (found,) = searched(searcher.with_embedder(_Embedding(embedder.base_url)), "which way?", k=2)
-    assert found.doc_ids == ("right", "between")
+        (ranking,) = search_all(searcher.with_embedder(_Embedding(embedder.base_url)), "which way?", k=2)
+    assert ranking.doc_ids == ("right", "between")
     assert server.bodies == [{"query": {"knn": {"v": {"vector": [0.1, 0.9], "k": 2}}}, "size": 2, "_source": ["text"]}]
 
 
@@ -285,10 +287,10 @@ class _Embedding:
             await model.aclose()
 
 
-@pytest.mark.parametrize(("question", "k", "wanted"), [(" ", 5, CaseError), ("word1", 0, SettingError)])
-def test_nothing_is_sent_for_an_invalid_query(server: SearchServer, question: str, k: int, wanted: type) -> None:
-    with pytest.raises(wanted):
-        searched(retriever(server.url), question, k=k)
+@pytest.mark.parametrize(("question", "k", "error"), [(" ", 5, CaseError), ("word1", 0, SettingError)])
+def test_nothing_is_sent_for_an_invalid_query(server: SearchServer, question: str, k: int, error: type) -> None:
+    with pytest.raises(error):
+        search_all(retriever(server.url), question, k=k)
     assert not server.requests
 
 
@@ -297,9 +299,11 @@ def test_a_search_is_recorded_once_and_replayed_without_a_server(
 ) -> None:
     monkeypatch.setenv("WORD_TOKEN", "word1-and-more")
     with SearchServer(upstream=upstream) as server:
-        tape = Cassettes(tmp_path, "once")
-        first = searched(retriever(server.url, Network(cassettes=tape)), "word1", "word2", "word1", "word1-and-more")
-        tape.close()
+        cassettes = Cassettes(tmp_path, "once")
+        first = search_all(
+            retriever(server.url, Network(cassettes=cassettes)), "word1", "word2", "word1", "word1-and-more"
+        )
+        cassettes.close()
         url = server.url
     (path,) = tmp_path.glob("search-*.jsonl")
     records = [json.loads(line) for line in path.read_text().splitlines()]
@@ -309,7 +313,7 @@ def test_a_search_is_recorded_once_and_replayed_without_a_server(
         "<WORD_TOKEN>", "word1", "word2",
     ]  # fmt: skip
     network = Network(cassettes=Cassettes(tmp_path, "none"))
-    again = searched(retriever(url, network, auth_env="GONE"), "word1", "word2", "word1", "word1-and-more")
+    again = search_all(retriever(url, network, auth_env="GONE"), "word1", "word2", "word1", "word1-and-more")
     assert again == first
     error = fails(retriever(url, network), "word3")
     assert error.kind == "not_recorded"
@@ -323,9 +327,9 @@ def test_a_failed_search_is_not_recorded(server: SearchServer, tmp_path: Path) -
     assert not [*tmp_path.glob("*.jsonl")]
 
 
-def test_a_recording_without_hits_says_so(server: SearchServer, tmp_path: Path) -> None:
+def test_a_recording_without_hits_is_an_error(server: SearchServer, tmp_path: Path) -> None:
     server.answers = lambda body: reply()
-    searched(retriever(server.url, Network(cassettes=Cassettes(tmp_path, "all"))), "word1")
+    search_all(retriever(server.url, Network(cassettes=Cassettes(tmp_path, "all"))), "word1")
     (path,) = tmp_path.glob("search-*.jsonl")
     path.write_text(path.read_text().replace('"hits"', '"hots"'))
     error = fails(retriever(server.url, Network(cassettes=Cassettes(tmp_path, "none"))))

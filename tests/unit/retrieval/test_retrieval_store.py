@@ -21,7 +21,7 @@ from pytest_rageval.retrieval.index_store import FACTS, IndexStore, name_of, rea
 
 
 class Builder:
-    """Builds an index of two files, and counts."""
+    """Builds an index of two files and records the folder of each build."""
 
     def __init__(self) -> None:
         self.folders: list[Path] = []
@@ -68,7 +68,7 @@ def test_another_index_has_another_folder(store: IndexStore, build: Builder) -> 
     assert len(folders) == len(build.folders) == 2
 
 
-def test_its_folder_ignores_itself_in_git(store: IndexStore, build: Builder) -> None:
+def test_the_folder_of_indexes_is_ignored_by_git(store: IndexStore, build: Builder) -> None:
     store.get(MADE_OF, build)
     assert (store.folder / ".gitignore").read_text().splitlines()[-1] == "*"
 
@@ -85,7 +85,7 @@ def test_a_failed_build_leaves_no_files(store: IndexStore, build: Builder) -> No
     assert store.get(MADE_OF, build).facts == {"passages": 3}
 
 
-def test_a_full_disk_is_one_sentence_and_leaves_no_files(store: IndexStore) -> None:
+def test_a_full_disk_is_reported_in_one_sentence_and_leaves_no_files(store: IndexStore) -> None:
     def full(folder: Path) -> Mapping[str, object]:
         (folder / "numbers.bin").write_bytes(b"1")
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -108,10 +108,10 @@ def test_leftovers_of_a_killed_process_are_removed_by_the_next_build(store: Inde
     with process(store.folder, "hang") as killed:
         assert killed.stdout is not None
         assert killed.stdout.readline() == "half\n"
-        (left,) = store.folder.glob("*.part")
-        assert (left / "numbers.bin").exists()
+        (partial,) = store.folder.glob("*.part")
+        assert (partial / "numbers.bin").exists()
         store.get({**MADE_OF, "size": 4}, build)
-        assert left.exists()  # another process may still build it
+        assert partial.exists()  # another process may still build it
         os.kill(killed.pid, signal.SIGKILL)
     assert store.get(MADE_OF, build).built
     assert list(store.folder.glob("*.part")) == []
@@ -163,7 +163,7 @@ def test_a_deleted_index_is_rebuilt(store: IndexStore, build: Builder) -> None:
 
 
 def unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> IndexStore:
-    """Return a store that cannot be written, to root neither."""
+    """Return a store that cannot be written, not even by root."""
     if how == "a file in the way":
         (tmp_path / ".rageval").write_text("")
     else:
@@ -188,9 +188,9 @@ def test_an_unwritable_folder_is_replaced_by_a_temporary_one(
 def test_an_index_in_a_read_only_folder_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, build: Builder, store: IndexStore
 ) -> None:
-    there = store.get(MADE_OF, build)
+    index = store.get(MADE_OF, build)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert IndexStore(store.folder).get(MADE_OF, build).folder == there.folder
+    assert IndexStore(store.folder).get(MADE_OF, build).folder == index.folder
     assert len(build.folders) == 1
 
 
@@ -203,16 +203,16 @@ def test_an_index_is_rebuilt_after_its_removal(store: IndexStore, build: Builder
     assert store.get(MADE_OF, build).built
 
 
-def test_a_failed_removal_keeps_the_index_and_is_one_sentence(
+def test_a_failed_removal_keeps_the_index_and_is_reported_in_one_sentence(
     store: IndexStore, build: Builder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = store.get(MADE_OF, build).folder
 
-    def refused(*_: object) -> None:
+    def raise_error(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", refused)
+        patch.setattr(os, "replace", raise_error)
         with pytest.raises(SettingError, match=r"cannot be removed: Permission denied; remove it by hand$"):
             store.remove(folder.name)
     assert read_index(folder).facts == {"passages": 3}
@@ -226,12 +226,12 @@ def test_a_measurement_that_cannot_be_cached_is_repeated(
     def measure() -> float | None:
         return next(values)
 
-    def refused(*_: object, **__: object) -> None:
+    def raise_error(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
-        patch.setattr(Path, "write_text", refused)
+        patch.setattr(Path, "write_text", raise_error)
         assert [store.measurement(index, "recall", {"n": 1}, measure) for _ in range(2)] == [0.5, 0.75]
     assert [store.measurement(index, "recall", {"n": 1}, measure) for _ in range(2)] == [None, None]
     assert read_index(index.folder) == replace(index, built=False)

@@ -1,4 +1,4 @@
-"""Adapters of foreign retrievers."""
+"""Adapters for retrievers of other libraries and plain functions."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def search(retriever: object, k: int = 3) -> Ranking:
     """Return the results of an adapted retriever, awaited if async."""
     result: Any = adapted(retriever).search("Where?", k)
     if not isinstance(result, Ranking):
-        result = asyncio.run(awaited(result))
+        result = asyncio.run(await_value(result))
     assert isinstance(result, Ranking)
     return result
 
 
-async def awaited(value: Awaitable[object]) -> object:
+async def await_value(value: Awaitable[object]) -> object:
     return await value
 
 
@@ -94,11 +94,11 @@ def test_a_hybrid_retriever_accepts_plain_functions() -> None:
 
 
 def test_only_the_first_k_results_are_read() -> None:
-    def endless(query: str) -> Iterator[str]:
+    def one_too_many(query: str) -> Iterator[str]:
         yield from ("one", "one", "two")
-        raise AssertionError("more was asked for than is wanted")
+        raise AssertionError("more than k results were read")
 
-    assert len(search(endless, 2)) == 2
+    assert len(search(one_too_many, 2)) == 2
     assert len(search(lambda query: [])) == 0
 
 
@@ -110,7 +110,7 @@ def test_another_text_under_an_id_is_a_part_of_that_document() -> None:
     assert (second.text, second.page_id) == ("two", "d")
 
 
-def of_two(query: str, count: int) -> list[str]:
+def with_count(query: str, count: int) -> list[str]:
     return [str(count)]
 
 
@@ -122,13 +122,13 @@ def default_k(query: str, k: int = 10) -> list[str]:
     return [str(k)]
 
 
-def other(query: str, threshold: float = 0.5) -> list[str]:
+def without_k(query: str, threshold: float = 0.5) -> list[str]:
     return [str(threshold)]
 
 
 @pytest.mark.parametrize(
     ("function", "expected"),
-    [(of_two, "3"), (with_top_k, "0.5 3"), (default_k, "3"), (other, "0.5")],
+    [(with_count, "3"), (with_top_k, "0.5 3"), (default_k, "3"), (without_k, "0.5")],
 )
 def test_a_callable_receives_k_if_it_accepts_it(function: Callable[..., object], expected: str) -> None:
     assert search(function)[0].text == expected

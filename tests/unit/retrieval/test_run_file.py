@@ -1,3 +1,5 @@
+"""The retriever run: rankings from a file, matched by case id or question."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -20,8 +22,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "bm25.trec").write_text(RUN)
-    (tmp_path / "runs" / "told.jsonl").write_text(
-        '{"id": "q1", "ranking": [{"id": "x", "text": "own"}, {"id": "a"}]}\n{"question": "Where?", "ranking": []}\n'
+    (tmp_path / "runs" / "rankings.jsonl").write_text(
+        '{"id": "q1", "ranking": [{"id": "x", "text": "file text"}, {"id": "a"}]}\n'
+        '{"question": "Where?", "ranking": []}\n'
     )
     return tmp_path
 
@@ -38,21 +41,21 @@ def ranking_of(name: str, *ids: str, k: int = 5, passages: tuple[Passage, ...] =
         CASE_IDS.reset(outer)
 
 
-def test_a_run_is_ordered_as_trec_eval_orders_it(folder: Path) -> None:
+def test_a_run_is_sorted_like_in_trec_eval(folder: Path) -> None:
     assert ranking_of("run:runs/bm25.trec", "data:q1", "q1").doc_ids == ("c", "b", "a")
     assert ranking_of("run:runs/bm25.trec", "q1", k=1).items == (ScoredPassage("c", 3.0),)
 
 
-def test_texts_come_from_the_corpus(folder: Path) -> None:
+def test_missing_texts_come_from_the_corpus(folder: Path) -> None:
     first, *_ = ranking_of("run:runs/bm25.trec", "q1", passages=CORPUS)
     assert first == ScoredPassage("c", 3.0, "text of c", "T", "p")
-    own, other = ranking_of("run:runs/told.jsonl", "q1", passages=CORPUS)
-    assert (own.text, other.text) == ("own", "text of a")
+    with_text, with_id = ranking_of("run:runs/rankings.jsonl", "q1", passages=CORPUS)
+    assert (with_text.text, with_id.text) == ("file text", "text of a")
 
 
 def test_a_case_may_be_found_by_its_question(folder: Path) -> None:
-    assert ranking_of("run:runs/told.jsonl", "other", query="Where?") == Ranking()
-    assert ranking_of("run:runs/told.jsonl", query="Where?") == Ranking()
+    assert ranking_of("run:runs/rankings.jsonl", "other", query="Where?") == Ranking()
+    assert ranking_of("run:runs/rankings.jsonl", query="Where?") == Ranking()
 
 
 def test_a_case_missing_in_the_file_is_an_error(folder: Path) -> None:
@@ -63,7 +66,7 @@ def test_a_case_missing_in_the_file_is_an_error(folder: Path) -> None:
     assert caught.value.kind == "not_in_run"
 
 
-def test_errors_are_one_sentence(folder: Path) -> None:
+def test_invalid_settings_and_files_are_reported_in_one_sentence(folder: Path) -> None:
     with pytest.raises(SettingError, match="the retriever 'run:' names no file; write run:FILE"):
         factory("run:")
     with pytest.raises(DataError, match=r"^no.trec: no such file; the FILE of rag_retriever = run:FILE is relative to"):

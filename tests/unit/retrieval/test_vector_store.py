@@ -33,20 +33,20 @@ def recall(store: IndexStore, index: Any) -> object:
     return vector_store.load_vectors(parts, DenseSettings("words"), WordEncoder(), index).facts["recall@10"]
 
 
-@pytest.mark.parametrize("of", [hnsw, diskann])
+@pytest.mark.parametrize("index_of", [hnsw, diskann])
 def test_another_library_version_rebuilds_the_index_of_the_same_vectors(
-    store: IndexStore, monkeypatch: pytest.MonkeyPatch, of: Any
+    store: IndexStore, monkeypatch: pytest.MonkeyPatch, index_of: Any
 ) -> None:
-    recall(store, of())
-    monkeypatch.setattr(type(of()), "versions", {"library": "next"})
-    recall(store, of())
+    recall(store, index_of())
+    monkeypatch.setattr(type(index_of()), "versions", {"library": "next"})
+    recall(store, index_of())
     assert [index.built for index in store.requested_indexes] == [True, True, False, True]
-    assert {path.name.partition("-")[0] for path in store.folders()} == {"vectors", of().name}
+    assert {path.name.partition("-")[0] for path in store.folders()} == {"vectors", index_of().name}
 
 
 def test_recall_is_measured_once_per_search_setting(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = iter((0.5, 0.75, 1.0))
-    monkeypatch.setattr(vector_store, "recall_at_10", lambda *_: next(measured))
+    recalls = iter((0.5, 0.75, 1.0))
+    monkeypatch.setattr(vector_store, "recall_at_10", lambda *_: next(recalls))
     assert [recall(store, hnsw(ef_search=size)) for size in (64, 64, 8, 64)] == [0.5, 0.5, 0.75, 0.5]
     assert len(store.folders()) == 2
     for note in store.folder.glob("hnsw-*/recall-*"):

@@ -39,8 +39,8 @@ def test_equal_vectors_keep_the_order_of_the_corpus() -> None:
     assert Vectors(matrix).nearest(matrix[5], 4).tolist() == twins
 
 
-class Forgets:
-    """Finds the nearest but one in two."""
+class HalfRecall:
+    """Finds every second one of the nearest vectors."""
 
     def __init__(self, vectors: Vectors) -> None:
         self.vectors = vectors
@@ -55,7 +55,7 @@ class Forgets:
 def test_recall_counts_neighbours_without_the_vector_itself() -> None:
     vectors = Vectors(random_matrix(300))
     assert recall_at_10(vectors, vectors) == 1.0
-    assert recall_at_10(vectors, Forgets(vectors)) == 0.5
+    assert recall_at_10(vectors, HalfRecall(vectors)) == 0.5
     assert recall_at_10(Vectors(random_matrix(1)), vectors) is None
     few = Vectors(random_matrix(4))
     assert recall_at_10(few, few) == 1.0
@@ -74,7 +74,7 @@ def test_ties_count_as_found() -> None:
     assert recall_at_10(same, Last()) == 1.0
 
 
-def test_two_builds_give_the_same_mapped_graph(tmp_path: Path) -> None:
+def test_two_builds_write_the_same_graph(tmp_path: Path) -> None:
     pytest.importorskip("usearch", reason="the extra dense is not installed")
     from pytest_rageval.retrieval.hnsw import Hnsw
 
@@ -94,7 +94,7 @@ def test_two_builds_give_the_same_mapped_graph(tmp_path: Path) -> None:
         index.open(tmp_path / "b", 2_000)
 
 
-def test_vectors_too_large_for_16_bits_keep_32(tmp_path: Path) -> None:
+def test_vectors_too_large_for_16_bits_are_stored_with_32(tmp_path: Path) -> None:
     pytest.importorskip("usearch", reason="the extra dense is not installed")
     from pytest_rageval.retrieval.hnsw import Hnsw
 
@@ -128,7 +128,9 @@ def test_a_dead_diskann_process_is_restarted_once(tmp_path: Path) -> None:
         opened.nearest(vectors.matrix[7], 3)
 
 
-def test_a_late_diskann_answer_is_not_used_for_the_next_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_late_reply_of_an_interrupted_diskann_query_is_not_used_for_the_next_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted() -> int:
         raise KeyboardInterrupt
 
@@ -143,10 +145,10 @@ def test_a_late_diskann_answer_is_not_used_for_the_next_query(tmp_path: Path, mo
     assert opened.nearest(vectors.matrix[7], 3).tolist() == expected
 
 
-def test_modules_of_the_user_do_not_shadow_those_of_the_diskann_process(
+def test_modules_in_the_users_folder_do_not_shadow_those_of_the_diskann_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project, indexes = tmp_path / "project", tmp_path / "kept"
+    project, indexes = tmp_path / "project", tmp_path / "indexes"
     for folder in (project, indexes):
         folder.mkdir()
     for name in ("json", "struct", "numpy"):

@@ -1,4 +1,4 @@
-"""What is particular to the sandbox ``bubblewrap``: all of Python, and the walls around it."""
+"""The sandbox ``bubblewrap``: all of Python, but no access to our files and secrets."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ def sandbox() -> Iterator[Sandbox]:
     ],
 )
 def test_programs_have_all_of_python(sandbox: Sandbox, code: str, value: object) -> None:
-    ran = sandbox.run(code)
-    assert (ran.value, ran.error) == (value, "")
+    result = sandbox.run(code)
+    assert (result.value, result.error) == (value, "")
 
 
 def test_numbers_of_numpy_are_numbers(sandbox: Sandbox) -> None:
     pytest.importorskip("numpy")
-    ran = sandbox.run("import numpy\nx = numpy.arange(4).reshape(2, 2)\n[x.sum(), x, x.mean(), 'x']")
-    assert ran.value == [6, [[0, 1], [2, 3]], 1.5, "x"]
+    result = sandbox.run("import numpy\nx = numpy.arange(4).reshape(2, 2)\n[x.sum(), x, x.mean(), 'x']")
+    assert result.value == [6, [[0, 1], [2, 3]], 1.5, "x"]
     assert sandbox.run("import numpy\nnumpy.arange(2)").value == [0, 1]
 
 
-def test_what_is_printed_before_the_time_is_over_is_kept(sandbox: Sandbox) -> None:
-    ran = sandbox.run("print('begun', flush=True)\nwhile True: pass", limits=Limits(seconds=0.3))
-    assert (ran.printed, ran.error) == ("begun\n", "time limit: the program ran for more than 0.3 s")
-    assert ran.seconds < 2
+def test_output_printed_before_the_time_limit_is_kept(sandbox: Sandbox) -> None:
+    result = sandbox.run("print('begun', flush=True)\nwhile True: pass", limits=Limits(seconds=0.3))
+    assert (result.printed, result.error) == ("begun\n", "time limit: the program ran for more than 0.3 s")
+    assert result.seconds < 2
 
 
-def test_a_program_that_holds_its_alarm_is_killed(sandbox: Sandbox) -> None:
+def test_a_program_that_ignores_its_alarm_is_killed(sandbox: Sandbox) -> None:
     code = "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass"
-    ran = sandbox.run(code, limits=Limits(seconds=0.3))
-    assert ran.error == "time limit: the program ran for more than 0.3 s"
+    result = sandbox.run(code, limits=Limits(seconds=0.3))
+    assert result.error == "time limit: the program ran for more than 0.3 s"
 
 
 def test_a_program_sees_no_file_of_ours(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -77,15 +77,23 @@ def test_a_program_sees_nothing_of_our_environment(sandbox: Sandbox, monkeypatch
         "    try:\n        found.append(open(path).read())\n    except OSError:\n        pass\nfound"
     )
     names, *others = sandbox.run(code).value
-    ours = {"HOME", "LC_CTYPE", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PWD", "PYTHONHASHSEED"}
-    assert set(names) <= ours
+    allowed = {
+        "HOME",
+        "LC_CTYPE",
+        "LD_LIBRARY_PATH",
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "PWD",
+        "PYTHONHASHSEED",
+    }
+    assert set(names) <= allowed
     assert "planted" not in repr(others)
 
 
 @pytest.mark.parametrize("folder", ["/", "/usr", "/dev/shm", "/sandbox", "/proc"])  # noqa: S108
 def test_a_program_writes_only_to_its_tmp(sandbox: Sandbox, folder: str) -> None:
-    ran = sandbox.run(f"open('{folder}/x', 'w').write('x')")
-    assert "Error" in ran.error
+    result = sandbox.run(f"open('{folder}/x', 'w').write('x')")
+    assert "Error" in result.error
     assert sandbox.run("open('/tmp/x', 'w').write('x')").value == 1
     assert sandbox.run("import os\nos.listdir('/tmp')").value == []
 
@@ -103,7 +111,7 @@ def test_a_program_has_few_processes_and_no_rights(sandbox: Sandbox) -> None:
     assert sandbox.run("import os\nlen(os.listdir('/proc/self/fd'))").value < 8
 
 
-def test_a_program_that_takes_over_its_process_gives_no_more_than_a_value(sandbox: Sandbox) -> None:
+def test_a_program_that_takes_over_its_process_can_only_forge_a_bounded_value(sandbox: Sandbox) -> None:
     forged = (
         "import gc, json, os\n"
         "message = json.dumps({'value': 'forged' * SIZE, 'printed': '', 'error': ''}) + chr(10)\n"
@@ -112,8 +120,8 @@ def test_a_program_that_takes_over_its_process_gives_no_more_than_a_value(sandbo
         "import time\ntime.sleep(9)"
     )
     assert sandbox.run(forged.replace("SIZE", "1")).value == "forged"
-    ran = sandbox.run(forged.replace("SIZE", "100_000"))
-    assert (ran.value, ran.error != "") == (None, True)
+    result = sandbox.run(forged.replace("SIZE", "100_000"))
+    assert (result.value, result.error != "") == (None, True)
 
 
 def test_without_bwrap_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -123,7 +131,9 @@ def test_without_bwrap_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         open_sandbox("bubblewrap", "pal")
 
 
-def test_a_system_without_namespaces_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_system_without_namespaces_is_refused_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     bwrap = tmp_path / "bwrap"
     bwrap.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
     bwrap.chmod(0o755)

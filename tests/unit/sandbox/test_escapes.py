@@ -1,6 +1,7 @@
-"""Programs that try to get out of a sandbox, to stop it, or to fill the machine, for every backend installed here.
+"""Programs that try to escape from a sandbox, to stop it or to exhaust the machine.
 
-Each ends as said within 15 s, leaves no process, changes no file, reaches no listener and learns no secret.
+They run on every installed backend. Each program ends within 15 s with the expected result or error. It leaves no
+process, changes no file, reaches no listener and learns no secret.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from support.samples.escape_programs import ANY_VALUE, ROWS, SECRET, Row
 from pytest_rageval.sandbox.protocol import Limits, ProgramResult, Sandbox
 
 LIMITS = Limits(seconds=1)
-MOST_SECONDS = 15
-MOST_GROWTH = 300 << 20
+MAX_SECONDS = 15
+MAX_GROWTH_BYTES = 300 << 20
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +32,15 @@ def others() -> set[int]:
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def sandbox(request: pytest.FixtureRequest, others: set[int]) -> Iterator[Sandbox]:
-    """Return a sandbox that has started, with a secret in our environment; after it no process may be left."""
+    """Yield a started sandbox with a secret in our environment; check afterwards that no process is left."""
     with process_table.adopting_orphans(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLANTED_API_KEY", SECRET)
         sandbox = opened(request.param)
         assert sandbox.run("1 + 1").value == 2
         yield sandbox
-        last = process_table.descendants().keys() - others
+        sandbox_pids = process_table.descendants().keys() - others
         sandbox.close()
-        assert process_table.wait_until_ended(last) == set()
+        assert process_table.wait_until_ended(sandbox_pids) == set()
         assert process_table.descendants().keys() <= others
 
 
@@ -62,22 +63,22 @@ def content(folder: Path) -> dict[str, str]:
     return {str(path): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def ran_within_bounds(sandbox: Sandbox, others: set[int], row: Row, code: str) -> ProgramResult:
-    """Run the row's program; it takes less than 15 s and little memory of ours, and leaves no process."""
+def run_within_bounds(sandbox: Sandbox, others: set[int], row: Row, code: str) -> ProgramResult:
+    """Run the row's program and check that it ends in time, needs little of our memory and leaves no process."""
     linux = process_table.is_listed()
     if linux:
         process_table.reset_peak_memory()
         before = process_table.peak_memory()
     start = time.monotonic()
-    ran = sandbox.run(code, row.tools, LIMITS)
-    assert time.monotonic() - start < MOST_SECONDS
+    result = sandbox.run(code, row.tools, LIMITS)
+    assert time.monotonic() - start < MAX_SECONDS
     if linux:
-        assert process_table.peak_memory() - before - row.size < MOST_GROWTH
+        assert process_table.peak_memory() - before - row.size < MAX_GROWTH_BYTES
         end = time.monotonic() + 2  # processes that were killed may still be ending
-        while len(left := process_table.descendants().keys() - others) > 2 and time.monotonic() < end:
+        while len(remaining := process_table.descendants().keys() - others) > 2 and time.monotonic() < end:
             time.sleep(0.02)
-        assert len(left) <= 2, process_table.descendants()  # the sandbox's own two wait for the next program
-    return ran
+        assert len(remaining) <= 2, process_table.descendants()  # the sandbox's own two wait for the next program
+    return result
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -87,21 +88,21 @@ def test_a_program_stays_inside(
     code = row.code_for(home, listener.getsockname()[1])
     before = content(home)
 
-    ran = ran_within_bounds(sandbox, others, row, code)
+    result = run_within_bounds(sandbox, others, row, code)
 
-    assert row.ends is None or re.search(row.ends, ran.error), ran.error
-    assert "SyntaxError" not in ran.error or row.name == "deep source"  # the program ran
-    assert ran.error or row.value in (ran.value, ANY_VALUE)
-    assert row.calls is None or len(ran.tool_calls) == row.calls
-    assert SECRET not in repr(ran)
+    assert row.ends is None or re.search(row.ends, result.error), result.error
+    assert "SyntaxError" not in result.error or row.name == "deep source"  # the program ran
+    assert result.error or row.value in (result.value, ANY_VALUE)
+    assert row.calls is None or len(result.tool_calls) == row.calls
+    assert SECRET not in repr(result)
     assert content(home) == before
     with pytest.raises(BlockingIOError):
         listener.accept()
     assert sandbox.run("6 * 7").value == 42  # the sandbox serves the next program
 
 
-def test_the_time_of_a_tool_is_not_the_programs(sandbox: Sandbox) -> None:
-    ran = sandbox.run("wait()", {"wait": lambda: time.sleep(1.2)}, LIMITS)
-    assert ran.error == ""
-    assert ran.seconds < 1
-    assert ran.tool_calls[0].seconds >= 1.2
+def test_the_time_of_a_tool_does_not_count_as_time_of_the_program(sandbox: Sandbox) -> None:
+    result = sandbox.run("wait()", {"wait": lambda: time.sleep(1.2)}, LIMITS)
+    assert result.error == ""
+    assert result.seconds < 1
+    assert result.tool_calls[0].seconds >= 1.2

@@ -1,4 +1,4 @@
-"""What Monty does that a user of it has to know, and what we make of it."""
+"""Limits of Monty that its users have to know, and how the sandbox reports them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 MODULES = ("json", "re", "math", "datetime", "collections", "itertools", "functools")
-WORKS = {
+SUPPORTED = {
     "generator expression": ("sum(n for n in range(4))", 6),
     "comprehension": ("{n: n * n for n in range(2)}", {"0": 0, "1": 1}),
     "lambda": ("(lambda n: n + 1)(1)", 2),
@@ -40,13 +40,13 @@ WORKS = {
 }
 
 
-@pytest.mark.parametrize(("code", "value"), WORKS.values(), ids=WORKS)
-def test_this_python_is_known(sandbox: Sandbox, code: str, value: object) -> None:
-    ran = sandbox.run(code)
-    assert (ran.value, ran.error) == (value, "")
+@pytest.mark.parametrize(("code", "value"), SUPPORTED.values(), ids=SUPPORTED)
+def test_monty_supports_this_python(sandbox: Sandbox, code: str, value: object) -> None:
+    result = sandbox.run(code)
+    assert (result.value, result.error) == (value, "")
 
 
-LACKS = {
+UNSUPPORTED = {
     "yield": ("def f():\n    yield 1\nlist(f())", [1]),
     "del": ("x = {'a': 1}\ndel x['a']\nx", {}),
     "inheritance": ("class A:\n    pass\nclass B(A):\n    pass\nissubclass(B, A)", True),
@@ -57,20 +57,20 @@ LACKS = {
 }
 
 
-@pytest.mark.parametrize(("code", "value"), LACKS.values(), ids=LACKS)
-def test_what_it_lacks_is_an_error_that_names_the_line(sandbox: Sandbox, code: str, value: object) -> None:
-    ran = sandbox.run(code)
-    known_by_a_later_version = not ran.error and ran.value == value
-    assert known_by_a_later_version or ran.error.endswith(")"), ran
-    assert known_by_a_later_version or "(line " in ran.error, ran
+@pytest.mark.parametrize(("code", "value"), UNSUPPORTED.values(), ids=UNSUPPORTED)
+def test_unsupported_python_is_an_error_that_names_the_line(sandbox: Sandbox, code: str, value: object) -> None:
+    result = sandbox.run(code)
+    supported_by_a_later_version = not result.error and result.value == value
+    assert supported_by_a_later_version or result.error.endswith(")"), result
+    assert supported_by_a_later_version or "(line " in result.error, result
 
 
-def test_an_instance_of_a_class_cannot_cross(sandbox: Sandbox) -> None:
-    ran = sandbox.run("class A:\n    pass\nA()")
-    assert ran.error == "the value is not JSON but of the type MontyClassProxy"
-    ran = sandbox.run("class A:\n    pass\ntake(A())", {"take": str})
-    assert ran.error.startswith("ValueError: an argument of take is not JSON")
-    assert ran.tool_calls == ()
+def test_an_instance_of_a_class_cannot_leave_the_sandbox(sandbox: Sandbox) -> None:
+    result = sandbox.run("class A:\n    pass\nA()")
+    assert result.error == "the value is not JSON but of the type MontyClassProxy"
+    result = sandbox.run("class A:\n    pass\ntake(A())", {"take": str})
+    assert result.error.startswith("ValueError: an argument of take is not JSON")
+    assert result.tool_calls == ()
 
 
 def test_a_worker_killed_for_its_memory_writes_nothing_to_our_terminal(capfd: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +83,7 @@ def test_a_worker_killed_for_its_memory_writes_nothing_to_our_terminal(capfd: py
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_missing_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_rageval.sandbox.monty.find_spec", lambda name: None)
     with pytest.raises(SettingError) as caught:
         open_sandbox("monty", "pal")
@@ -91,7 +91,9 @@ def test_a_missing_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> N
     assert caught.value.code == "RAG106"
 
 
-def test_an_interpreter_that_does_not_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_interpreter_that_does_not_start_is_reported_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("MONTY_BIN", str(tmp_path / "missing"))
     sandbox = opened("monty")
     with pytest.raises(SettingError, match=r"^rag_sandbox monty does not start: \w+: .*missing"):
@@ -114,8 +116,8 @@ sandbox.run("started()\\nwhile True: pass", {"started": lambda: print("started",
 
 @linux
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM], ids=lambda sent: sent.name)
-def test_a_program_ends_with_the_process_that_runs_it(sent: signal.Signals, backend: str) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_program_ends_with_the_process_that_runs_it(number: signal.Signals, backend: str) -> None:
     opened(backend).close()
     before = set(process_table.descendants())
     script = [sys.executable, "-c", RUNS_FOR_EVER, backend]
@@ -125,8 +127,8 @@ def test_a_program_ends_with_the_process_that_runs_it(sent: signal.Signals, back
     ):
         assert popen.stdout is not None
         assert popen.stdout.readline() == "started\n"
-        started = set(process_table.descendants()) - before
-        assert len(started) >= 3  # the script, the sandbox's process and the interpreter
-        os.kill(popen.pid, sent)
+        pids = set(process_table.descendants()) - before
+        assert len(pids) >= 3  # the script, the sandbox's process and the interpreter
+        os.kill(popen.pid, number)
         popen.wait(5)
-        assert process_table.wait_until_ended(started) == set()
+        assert process_table.wait_until_ended(pids) == set()

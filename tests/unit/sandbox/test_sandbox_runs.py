@@ -1,4 +1,4 @@
-"""What a sandbox returns for ordinary programs, for every backend installed here."""
+"""Results of ordinary programs in a sandbox, for every installed backend."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     ],
 )
 def test_the_value_is_the_last_expression_as_json(sandbox: Sandbox, code: str, value: Any) -> None:
-    ran = sandbox.run(code)
-    assert (ran.value, ran.error, ran.printed, ran.tool_calls) == (value, "", "", ())
-    assert 0 < ran.seconds < 10
+    result = sandbox.run(code)
+    assert (result.value, result.error, result.printed, result.tool_calls) == (value, "", "", ())
+    assert 0 < result.seconds < 10
 
 
 @pytest.mark.parametrize(
     ("code", "value"),
     [("answer = 3\n7", 3), ("7", 7), ("answer = None\n7", None), ("def f():\n    answer = 1\nf()\n7", 7)],
 )
-def test_the_variable_asked_for_goes_before_the_last_expression(sandbox: Sandbox, code: str, value: object) -> None:
-    ran = sandbox.run(code, variable="answer")
-    assert (ran.value, ran.is_set) == (value, code.startswith("answer"))
+def test_a_named_variable_wins_over_the_last_expression(sandbox: Sandbox, code: str, value: object) -> None:
+    result = sandbox.run(code, variable="answer")
+    assert (result.value, result.is_set) == (value, code.startswith("answer"))
 
 
 @pytest.mark.parametrize(
@@ -73,41 +73,41 @@ def test_the_variable_asked_for_goes_before_the_last_expression(sandbox: Sandbox
     ],
 )
 def test_a_program_that_fails_has_an_error_and_no_value(sandbox: Sandbox, code: str, error: str) -> None:
-    ran = sandbox.run(code)
-    assert (ran.error, ran.value) == (error, None)
+    result = sandbox.run(code)
+    assert (result.error, result.value) == (error, None)
 
 
 @pytest.mark.parametrize("code", ["x = (", "\ud800", "1\x00", "'\\ud800'", "", "\n", "```"])
-def test_any_text_is_a_program_that_ends(sandbox: Sandbox, code: str) -> None:
+def test_a_malformed_program_does_not_stop_the_sandbox(sandbox: Sandbox, code: str) -> None:
     sandbox.run(code)
     assert sandbox.run("1").value == 1
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join) | st.text())
 def test_no_text_breaks_the_sandbox(sandbox: Sandbox, code: str) -> None:
-    ran = sandbox.run(code, limits=Limits(seconds=0.3))
-    assert "the sandbox ended" not in ran.error
-    assert "\n" not in ran.error
+    result = sandbox.run(code, limits=Limits(seconds=0.3))
+    assert "the sandbox ended" not in result.error
+    assert "\n" not in result.error
 
 
-def test_what_it_prints_is_kept_also_before_an_error(sandbox: Sandbox) -> None:
-    ran = sandbox.run("print('one', 2)\nprint('\\x1b[31mred\\u202e', end='')\n1 / 0")
-    assert ran.printed == "one 2\n\x1b[31mred\u202e"
-    assert ran.error.startswith("ZeroDivisionError")
+def test_output_is_kept_also_before_an_error(sandbox: Sandbox) -> None:
+    result = sandbox.run("print('one', 2)\nprint('\\x1b[31mred\\u202e', end='')\n1 / 0")
+    assert result.printed == "one 2\n\x1b[31mred\u202e"
+    assert result.error.startswith("ZeroDivisionError")
 
 
 def test_output_is_kept_up_to_its_limit(sandbox: Sandbox) -> None:
-    ran = sandbox.run("print('a' * 70_000)\n7")
-    assert ran.printed == "a" * (64 << 10)
-    assert (ran.value, ran.error) == (None, "output limit: the program printed more than 64 KiB")
+    result = sandbox.run("print('a' * 70_000)\n7")
+    assert result.printed == "a" * (64 << 10)
+    assert (result.value, result.error) == (None, "output limit: the program printed more than 64 KiB")
 
 
 def test_each_call_of_a_tool_is_recorded(sandbox: Sandbox) -> None:
-    ran = sandbox.run(
-        "found = look('x', k=2)\nlook('y')\nfound[0]['id']", {"look": lambda query, k=1: [{"id": query * k}]}
+    result = sandbox.run(
+        "hits = look('x', k=2)\nlook('y')\nhits[0]['id']", {"look": lambda query, k=1: [{"id": query * k}]}
     )
-    assert ran.value == "xx"
-    assert [(call.name, call.args, dict(call.kwargs), call.result) for call in ran.tool_calls] == [
+    assert result.value == "xx"
+    assert [(call.name, call.args, dict(call.kwargs), call.result) for call in result.tool_calls] == [
         ("look", ("x",), {"k": 2}, [{"id": "xx"}]),
         ("look", ("y",), {}, [{"id": "y"}]),
     ]
@@ -128,13 +128,15 @@ def test_the_error_of_a_tool_is_an_exception_in_the_program(
     def tool() -> None:
         raise raised
 
-    ran = sandbox.run(f"try:\n    tool()\nexcept {caught} as error:\n    said = error.args[0]\nsaid", {"tool": tool})
-    assert (ran.value, ran.error) == (message, "")
-    assert ran.tool_calls[0].error == f"{type(raised).__name__}: {raised.args[0]}"
+    result = sandbox.run(
+        f"try:\n    tool()\nexcept {caught} as error:\n    message = error.args[0]\nmessage", {"tool": tool}
+    )
+    assert (result.value, result.error) == (message, "")
+    assert result.tool_calls[0].error == f"{type(raised).__name__}: {raised.args[0]}"
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt(), SystemExit(3), CaseError("tool_unavailable", "no route")])
-def test_what_a_program_may_not_handle_ends_the_run(sandbox: Sandbox, raised: BaseException) -> None:
+def test_an_error_that_a_program_may_not_handle_ends_the_run(sandbox: Sandbox, raised: BaseException) -> None:
     def tool() -> None:
         raise raised
 
@@ -144,13 +146,13 @@ def test_what_a_program_may_not_handle_ends_the_run(sandbox: Sandbox, raised: Ba
     assert sandbox.run("1").value == 1
 
 
-def test_values_are_read_by_name_and_stay_ours(sandbox: Sandbox) -> None:
+def test_a_program_reads_values_by_name_and_cannot_change_ours(sandbox: Sandbox) -> None:
     values = {"question": "who?", "response": ["one", "two"]}
     assert sandbox.run("response.append('three')\nquestion + response[2]", values=values).value == "who?three"
     assert values["response"] == ["one", "two"]
 
 
-def test_nothing_stays_for_the_next_program(sandbox: Sandbox) -> None:
+def test_the_next_program_sees_no_names_of_the_last_one(sandbox: Sandbox) -> None:
     sandbox.run("kept = 1\nimport json\njson.kept = 1", {"tool": int}, values={"given": 1})
     for name in ("kept", "tool", "given"):
         assert sandbox.run(name).error.startswith("NameError")
@@ -175,11 +177,11 @@ def test_a_program_repeats_itself_under_its_seed(sandbox: Sandbox) -> None:
     assert sandbox.run(CLOCK_AND_CHANCE, seed="case-1", real_clock=True).value[1] > 1.7e9
 
 
-def test_the_program_with_its_tools_has_a_separate_limit(sandbox: Sandbox) -> None:
-    ended = threading.Event()
-    ran = sandbox.run("wait()\nwait()\nwait()", {"wait": lambda: ended.wait(0.4)}, Limits(total_seconds=0.5))
-    assert ran.error == "time limit: the program and its tools took more than 0.5 s"
-    assert len(ran.tool_calls) == 2
+def test_the_program_and_its_tools_have_a_common_time_limit(sandbox: Sandbox) -> None:
+    never = threading.Event()
+    result = sandbox.run("wait()\nwait()\nwait()", {"wait": lambda: never.wait(0.4)}, Limits(total_seconds=0.5))
+    assert result.error == "time limit: the program and its tools took more than 0.5 s"
+    assert len(result.tool_calls) == 2
 
 
 def test_threads_run_programs_at_the_same_time(sandbox: Sandbox) -> None:
@@ -199,26 +201,26 @@ def test_threads_run_programs_at_the_same_time(sandbox: Sandbox) -> None:
 
 @pytest.mark.skipif(not process_table.is_listed(), reason="finds processes as Linux lists them")
 @pytest.mark.parametrize("which", ["all", "oldest", "youngest"])
-def test_a_process_that_someone_ended_is_replaced(sandbox: Sandbox, which: str) -> None:
-    mine = opened(sandbox.name)
+def test_a_killed_process_is_replaced(sandbox: Sandbox, which: str) -> None:
+    private_sandbox = opened(sandbox.name)
     calls: list[int] = []
     before = process_table.descendants()
     for number in range(5):
-        ran = mine.run(f"note({number})\n{number}", {"note": calls.append})
-        assert (ran.value, ran.error) == (number, "")
+        result = private_sandbox.run(f"note({number})\n{number}", {"note": calls.append})
+        assert (result.value, result.error) == (number, "")
         pids = sorted(process_table.descendants().keys() - before)
         for pid in {"all": pids, "oldest": pids[:1], "youngest": pids[-1:]}[which]:
             os.kill(pid, signal.SIGKILL)
     assert calls == [0, 1, 2, 3, 4]
-    mine.close()
+    private_sandbox.close()
 
 
 @pytest.mark.skipif(not process_table.is_listed(), reason="finds processes as Linux lists them")
-def test_a_program_whose_process_is_ended_is_not_run_again(sandbox: Sandbox) -> None:
-    mine = opened(sandbox.name)
+def test_a_program_whose_process_was_killed_is_not_run_again(sandbox: Sandbox) -> None:
+    private_sandbox = opened(sandbox.name)
     calls: list[int] = []
     before = process_table.descendants()
-    mine.run("1")
+    private_sandbox.run("1")
 
     def end_it() -> None:
         calls.append(1)
@@ -226,23 +228,23 @@ def test_a_program_whose_process_is_ended_is_not_run_again(sandbox: Sandbox) -> 
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    ran = mine.run("end_it()", {"end_it": end_it})
-    assert ran.error == "the sandbox ended while the program ran, as it used too much memory or was killed"
+    result = private_sandbox.run("end_it()", {"end_it": end_it})
+    assert result.error == "the sandbox ended while the program ran, as it used too much memory or was killed"
     assert calls == [1]
-    assert mine.run("2").value == 2
-    mine.close()
+    assert private_sandbox.run("2").value == 2
+    private_sandbox.close()
 
 
-def test_closing_ends_a_program_that_runs(sandbox: Sandbox) -> None:
-    mine = opened(sandbox.name)
+def test_closing_the_sandbox_ends_a_running_program(sandbox: Sandbox) -> None:
+    private_sandbox = opened(sandbox.name)
     reached = threading.Event()
     ends: list[str] = []
     code = "reached()\nwhile True: pass"
-    thread = threading.Thread(target=lambda: ends.append(mine.run(code, {"reached": reached.set}).error))
+    thread = threading.Thread(target=lambda: ends.append(private_sandbox.run(code, {"reached": reached.set}).error))
     thread.start()
     assert reached.wait(30)
-    mine.close()
+    private_sandbox.close()
     thread.join(2)
     assert ends == ["the sandbox ended while the program ran, as it used too much memory or was killed"]
     with pytest.raises(RuntimeError, match="is closed"):
-        mine.run("1")
+        private_sandbox.run("1")

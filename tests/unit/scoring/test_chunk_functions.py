@@ -1,4 +1,4 @@
-"""A function of chunks in this process and in others: the same result, the same error."""
+"""A chunk function reports the same error in this process and in worker processes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def test_an_error_is_the_same_sentence_with_each_number_of_jobs(
     chunks = [tmp_path / "one", tmp_path / "two"]
     for chunk in chunks:
         chunk.write_bytes(b"x")
-    said = []
+    messages = []
     for jobs in (1, 2):
         with pytest.raises(RagEvalError) as caught:
             list(LocalEngine(jobs).map(chunks, ChunkFunction("test_chunk_functions:refuse", argument)))
-        said.append(message_with_code(caught.value))
-    assert said[0] == said[1]
+        messages.append(message_with_code(caught.value))
+    assert messages[0] == messages[1]

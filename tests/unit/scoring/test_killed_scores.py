@@ -1,4 +1,4 @@
-"""`rageval score` that is killed at random moments: the next call goes on, and its files are the same bytes."""
+"""A killed `rageval score` continues in the next call and writes the same bytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ sys.exit(main(["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accu
 """
 
 
-def _started(folder: Path, out: str) -> subprocess.Popen[bytes]:
+def _start(folder: Path, out: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", CODE, out]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
@@ -39,44 +39,44 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in paths}
 
 
-def _finished(folder: Path, out: str) -> float:
+def _run_to_end(folder: Path, out: str) -> float:
     start = time.perf_counter()
-    process = _started(folder, out)
+    process = _start(folder, out)
     _, error = process.communicate()
     assert (process.returncode, error) == (0, b"")
     return time.perf_counter() - start
 
 
 def _wait_for_result(folder: Path, process: subprocess.Popen[bytes]) -> None:
-    """Wait until a chunk is scored, or the call has ended."""
+    """Wait until a chunk is scored or the call has ended."""
     while process.poll() is None and not any(folder.glob("work/results/*")):
         time.sleep(0.005)
 
 
 @pytest.mark.timeout(300)
-def test_calls_that_are_killed_lose_nothing(tmp_path: Path) -> None:
+def test_killed_calls_lose_no_scored_chunk(tmp_path: Path) -> None:
     write_rows(tmp_path / "cases.jsonl", case_rows(N))
     write_rows(tmp_path / "answers.jsonl", answer_rows(N, seed=5))
-    seconds = _finished(tmp_path, "whole")
-    draw = random.Random(4)
-    taken_over = 0
+    seconds = _run_to_end(tmp_path, "whole")
+    rng = random.Random(4)
+    runs_with_results = 0
     for kill in range(KILLS):
         others = set(descendants())
-        process = _started(tmp_path, "killed")
+        process = _start(tmp_path, "killed")
         if kill % 2:
-            time.sleep(draw.uniform(0.2, 1.0) * seconds)
+            time.sleep(rng.uniform(0.2, 1.0) * seconds)
         else:
             _wait_for_result(tmp_path / "killed", process)
         with adopting_orphans():
             process.kill()
             process.communicate()
             assert not wait_until_ended(set(descendants()) - others, 20)
-        taken_over += any((tmp_path / "killed").glob("work/results/*"))
+        runs_with_results += any((tmp_path / "killed").glob("work/results/*"))
         if kill % 2:
-            _finished(tmp_path, "killed")
+            _run_to_end(tmp_path, "killed")
             assert _files(tmp_path / "killed") == _files(tmp_path / "whole")
             shutil.rmtree(tmp_path / "killed")
-    assert taken_over
+    assert runs_with_results
 
 
 def test_finished_chunks_are_not_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,16 +85,16 @@ def test_finished_chunks_are_not_scored_again(tmp_path: Path, monkeypatch: pytes
     write_rows(tmp_path / "cases.jsonl", case_rows(100))
     write_rows(tmp_path / "answers.jsonl", answer_rows(100, seed=5))
     call = ["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accuracy", "--jobs", "1", "--out", "scores"]
-    scored: list[bytes] = []
+    scored_chunks: list[bytes] = []
 
-    def counting(job: bytes, chunk: bytes, most: int) -> bytes:
-        if len(scored) == most:
+    def score_and_count(job: bytes, chunk: bytes, most: int) -> bytes:
+        if len(scored_chunks) == most:
             raise KeyboardInterrupt
-        scored.append(chunk)
+        scored_chunks.append(chunk)
         return score_chunk(job, chunk)
 
-    monkeypatch.setattr("pytest_rageval.scoring.chunk.score_chunk", partial(counting, most=3))
+    monkeypatch.setattr("pytest_rageval.scoring.chunk.score_chunk", partial(score_and_count, most=3))
     assert main(call) == 130
-    monkeypatch.setattr("pytest_rageval.scoring.chunk.score_chunk", partial(counting, most=1_000))
+    monkeypatch.setattr("pytest_rageval.scoring.chunk.score_chunk", partial(score_and_count, most=1_000))
     assert main(call) == 0
-    assert len(scored) == len(set(scored)) > 3
+    assert len(scored_chunks) == len(set(scored_chunks)) > 3

@@ -1,4 +1,4 @@
-"""Engine `ray`: the bytes of the local engine, also over two machines of which one dies; what is refused."""
+"""Engine `ray` writes the bytes of the local engine, even if a node dies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pytest_rageval.scoring.engines.ray_cluster import cluster_mismatch, node_mi
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
 
-Refused = Callable[..., str]
+RefusedScore = Callable[..., str]
 
 CODE = """
 import sys
@@ -39,12 +39,12 @@ sys.exit(main(["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accu
                "accuracy >= 0.1", "--by", "topic", *sys.argv[1:]]))
 """
 START_S = 120
-"""Seconds in which Ray has to start, also on a busy machine."""
+"""Most seconds that Ray may need to start, even on a busy machine."""
 
 QUIET = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
 
 
-def _scored(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+def _score(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", CODE, *args]
     return subprocess.run(command, cwd=folder, env=os.environ | QUIET, capture_output=True, text=True, check=False)
 
@@ -56,15 +56,15 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Return a folder with data of many chunks, and its scores by the local engine in `local`."""
+    """Return a folder with data of many chunks and with scores of the local engine in `local`."""
     write_rows(tmp_path / "cases.jsonl", case_rows(600))
     write_rows(tmp_path / "answers.jsonl", answer_rows(600, seed=5))
-    assert _scored(tmp_path, "--out", "local", "--jobs", "1").returncode == 0
+    assert _score(tmp_path, "--out", "local", "--jobs", "1").returncode == 0
     return tmp_path
 
 
 class Cluster:
-    """A head and nodes of Ray with one core each, on machines of their own.
+    """A Ray head and Ray nodes with one core each, on separate machines.
 
     Args:
         folder: a folder with a short path.
@@ -81,7 +81,7 @@ class Cluster:
         self._start(self._head, "", "--head", "--port=6379", "--include-dashboard=false", f"--temp-dir={self._folder}")
 
     def start_node(self, node: Machine, path: str) -> None:
-        """Start a node, which also finds packages in the folder ``path``, and wait until the head knows it."""
+        """Start a node that also imports from the folder ``path``; wait until the head knows it."""
         self._start(node, path, f"--address={self.address}")
         code = (
             "import sys, time, ray\n"
@@ -98,7 +98,7 @@ class Cluster:
         subprocess.run(command, env=os.environ | QUIET, capture_output=True, timeout=START_S, check=True)
 
     def wait(self) -> None:
-        """Wait until all that was started has ended."""
+        """Wait until all started processes have ended."""
         for process in self._started:
             process.wait()
 
@@ -116,7 +116,7 @@ class Cluster:
 
 @contextmanager
 def _machines() -> Iterator[tuple[Cluster, Machine, Machine]]:
-    """Return a cluster with its head started, and the machines of the head and of a node."""
+    """Yield a cluster with a running head, the machine of the head and the machine of a node."""
     folder = Path(tempfile.mkdtemp(prefix="rag-", dir="/tmp"))
     with linked_machines("head", "node") as (head, node):
         cluster = Cluster(folder, head)
@@ -133,8 +133,8 @@ def _machines() -> Iterator[tuple[Cluster, Machine, Machine]]:
 @needs_ray
 @pytest.mark.timeout(300)
 def test_ray_on_this_machine_gives_the_same_bytes(data: Path) -> None:
-    done = _scored(data, "--out", "ray", "--engine", "ray", "--jobs", "2")
-    assert (done.returncode, done.stderr) == (0, "")
+    result = _score(data, "--out", "ray", "--engine", "ray", "--jobs", "2")
+    assert (result.returncode, result.stderr) == (0, "")
     assert _files(data / "ray") == _files(data / "local")
 
 
@@ -148,43 +148,45 @@ def test_a_node_of_another_version_is_refused_and_one_that_dies_changes_no_byte(
         call = ("--out", "cluster", "--engine", "ray", "--address", cluster.address)
         command = head.command(sys.executable, "-c", CODE, *call)
         cluster.start_node(node, str(other.parent))
-        refused = subprocess.run(command, cwd=data, env=os.environ | QUIET, capture_output=True, text=True, check=False)
+        refused_run = subprocess.run(
+            command, cwd=data, env=os.environ | QUIET, capture_output=True, text=True, check=False
+        )
         shutil.rmtree(other)
         process = subprocess.Popen(command, cwd=data, env=os.environ | QUIET, stderr=subprocess.PIPE)
         results = data / "cluster" / "work" / "results"
         while process.poll() is None and not any(results.glob("*")):
             time.sleep(0.01)
-        scored = len(list(results.glob("*")))
+        scored_count = len(list(results.glob("*")))
         node.kill()
         _, error = process.communicate(timeout=START_S)
-    assert refused.returncode == 2, refused.stderr
-    assert refused.stderr.startswith(
+    assert refused_run.returncode == 2, refused_run.stderr
+    assert refused_run.stderr.startswith(
         f"rageval: the node {node.address} has pytest-rageval 99, and this process {version('pytest-rageval')}; "
     )
     assert process.returncode == 0, error
     files = _files(data / "local")
-    assert 0 < scored < len(files) - 1
+    assert 0 < scored_count < len(files) - 1
     assert _files(data / "cluster") == files
     assert json.loads((data / "cluster" / "manifest.json").read_text())["nodes"] == [head.address, node.address]
 
 
-def test_versions_of_a_node_decide() -> None:
-    mine, own = platform.python_version(), version("pytest-rageval")
-    minor = ".".join(mine.split(".")[:2])
-    assert node_mismatch("10.0.0.2", mine, own) is None
-    assert node_mismatch("10.0.0.2", f"{minor}.99", own) is None
-    assert node_mismatch("10.0.0.2", "3.99.1", own) == (
-        f"the node 10.0.0.2 has Python 3.99.1, and this process {mine}; use one minor version everywhere"
+def test_a_node_needs_the_same_minor_python_version() -> None:
+    python, package = platform.python_version(), version("pytest-rageval")
+    minor = ".".join(python.split(".")[:2])
+    assert node_mismatch("10.0.0.2", python, package) is None
+    assert node_mismatch("10.0.0.2", f"{minor}.99", package) is None
+    assert node_mismatch("10.0.0.2", "3.99.1", package) == (
+        f"the node 10.0.0.2 has Python 3.99.1, and this process {python}; use one minor version everywhere"
     )
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1:6379", "127.0.0.1:6379", "localhost:6379"])
-def test_a_cluster_that_already_runs_may_be_named(address: str) -> None:
+def test_the_address_of_a_running_cluster_is_accepted(address: str) -> None:
     assert cluster_mismatch(address, "10.0.0.1:6379", "10.0.0.1") is None
 
 
 @pytest.mark.parametrize("address", ["10.0.0.2:6379", "10.0.0.1:6380", "127.0.0.1:6380"])
-def test_another_cluster_than_the_one_that_runs_is_refused(address: str) -> None:
+def test_the_address_of_another_cluster_is_refused(address: str) -> None:
     assert cluster_mismatch(address, "10.0.0.1:6379", "10.0.0.1") == (
         f"this program has already started Ray at 10.0.0.1:6379, and --address is {address}; "
         "leave --address out, or call ray.shutdown() first"
@@ -192,8 +194,8 @@ def test_another_cluster_than_the_one_that_runs_is_refused(address: str) -> None
 
 
 @pytest.fixture
-def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
-    """Return a function that calls `rageval score` with arguments that it has to refuse, and returns the sentence."""
+def refusal_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RefusedScore:
+    """Return a function that calls `rageval score` with invalid arguments and returns the error message."""
     write_rows(tmp_path / "cases.jsonl", [{"id": "q1", "question": "?", "answers": ["Paris"]}])
     write_rows(tmp_path / "answers.jsonl", [{"id": "q1", "answer": "Paris"}])
     monkeypatch.chdir(tmp_path)
@@ -208,36 +210,36 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return call
 
 
-def test_engines_that_cannot_be_used_are_refused(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "unknown engine 'rey'; did you mean 'ray'?" in refused("--engine", "rey")
-    assert "add --engine ray, or leave it out" in refused("--address", "10.0.0.1:6379")
+def test_engines_that_cannot_be_used_are_refused(refusal_of: RefusedScore, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "unknown engine 'rey'; did you mean 'ray'?" in refusal_of("--engine", "rey")
+    assert "add --engine ray, or leave it out" in refusal_of("--address", "10.0.0.1:6379")
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert "pip install 'pytest-rageval[ray]'" in refused("--engine", "ray")
+    assert "pip install 'pytest-rageval[ray]'" in refusal_of("--engine", "ray")
 
 
 @needs_ray
-def test_addresses_that_do_not_answer_are_refused(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "--address is 10.0.0.1; write HOST:PORT" in refused("--engine", "ray", "--address", "10.0.0.1")
+def test_addresses_that_do_not_answer_are_refused(refusal_of: RefusedScore, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "--address is 10.0.0.1; write HOST:PORT" in refusal_of("--engine", "ray", "--address", "10.0.0.1")
     monkeypatch.setattr("pytest_rageval.scoring.engines.ray_cluster.WAIT_S", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        silent = refused("--engine", "ray", "--address", address)
-    assert silent.startswith(f"rageval: no Ray at {address}: it did not answer within 0.3 s; correct --address")
-    assert f"no Ray at {address}: Connection refused" in refused("--engine", "ray", "--address", address)
+        timeout_error = refusal_of("--engine", "ray", "--address", address)
+    assert timeout_error.startswith(f"rageval: no Ray at {address}: it did not answer within 0.3 s; correct --address")
+    assert f"no Ray at {address}: Connection refused" in refusal_of("--engine", "ray", "--address", address)
 
 
-class Quiet(BaseHTTPRequestHandler):
-    """Answers as HTTP/1 and prints nothing."""
+class QuietHandler(BaseHTTPRequestHandler):
+    """Answers with HTTP/1 and prints nothing."""
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name in the base class
         return
 
 
 @needs_ray
-def test_an_http_server_is_no_ray(refused: Refused) -> None:
-    with HTTPServer(("127.0.0.1", 0), Quiet) as server:
+def test_an_http_server_is_not_mistaken_for_ray(refusal_of: RefusedScore) -> None:
+    with HTTPServer(("127.0.0.1", 0), QuietHandler) as server:
         thread = Thread(target=server.handle_request)
         thread.start()
-        error = refused("--engine", "ray", "--address", f"127.0.0.1:{server.server_port}")
+        error = refusal_of("--engine", "ray", "--address", f"127.0.0.1:{server.server_port}")
         thread.join()
     assert "it answers, but not as Ray's head does" in error

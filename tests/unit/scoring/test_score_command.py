@@ -1,4 +1,4 @@
-"""`rageval score`: what a user sees, which files are written, and what is refused."""
+"""`rageval score`: its output, its files and its errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def score(folder: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return a function that runs `rageval score` and returns its status and its output, or its error."""
+    """Return a function that runs `rageval score`; it returns the status and the output or the error."""
 
     def call(*args: str, files: tuple[str, ...] = ("jsonl:cases.jsonl", "answers.jsonl"), out: str = "scores",
              jobs: str = "1") -> tuple[int, str]:  # fmt: skip
@@ -58,10 +58,10 @@ SCHEMA = json.loads(files("pytest_rageval.scoring").joinpath("summary.schema.jso
 
 
 def summary(folder: Path, out: str = "scores") -> Any:
-    """Return the summary, which has to be what the shipped schema describes."""
-    written = json.loads((folder / out / "summary.json").read_text(encoding="utf-8"))
-    jsonschema.validate(written, SCHEMA)
-    return written
+    """Return the summary; check it with the shipped schema."""
+    content = json.loads((folder / out / "summary.json").read_text(encoding="utf-8"))
+    jsonschema.validate(content, SCHEMA)
+    return content
 
 
 def rows(folder: Path, out: str = "scores") -> list[Any]:
@@ -69,7 +69,7 @@ def rows(folder: Path, out: str = "scores") -> list[Any]:
 
 
 def files_of(folder: Path, out: str = "scores") -> dict[str, bytes]:
-    """Return what must not depend on processes, restarts and the order of lines."""
+    """Return the files that must not depend on processes, restarts and the order of lines."""
     paths = [*sorted((folder / out / "cases").iterdir()), folder / out / "summary.json"]
     return {path.name: path.read_bytes() for path in paths}
 
@@ -81,14 +81,14 @@ def test_scores_are_printed_and_written(folder: Path, score: Command) -> None:
     assert "8 scored" in text
     assert "PASSED  accuracy >= 0.8" in text
     assert "0.75 < 0.90 (n 4) at topic=Fares" in text
-    written = summary(folder)
-    assert written["counts"] == {
+    content = summary(folder)
+    assert content["counts"] == {
         "scored": 8, "errors": {}, "unused": {"n": 0, "first": []}, "unanswered": {"n": 0, "first": []}, "long": 0,
     }  # fmt: skip
-    means = {each.get("value", ""): (each["mean"], each["n"]) for each in written["means"]}
+    means = {each.get("value", ""): (each["mean"], each["n"]) for each in content["means"]}
     assert means == {"": (0.875, 8), "Fares": (0.75, 4), "Funds": (1.0, 4)}
-    assert [gate["status"] for gate in written["gates"]] == ["passed", "failed"]
-    assert written["matrices"][0]["rows"] == ["Fares", "Funds"]
+    assert [gate["status"] for gate in content["gates"]] == ["passed", "failed"]
+    assert content["matrices"][0]["rows"] == ["Fares", "Funds"]
     assert [row["case_id"] for row in rows(folder)] == [f"q{at}" for at in range(8)]
     assert rows(folder)[0] | {"data": "", "said": ""} == {
         "nodeid": "q0", "case_id": "q0", "testbed": "cases.jsonl", "system": "recorded", "status": "scored",
@@ -100,7 +100,7 @@ def test_scores_are_printed_and_written(folder: Path, score: Command) -> None:
     ]  # fmt: skip
 
 
-def test_gates_on_a_baseline_compare_case_by_case(folder: Path, score: Command) -> None:
+def test_gates_with_a_baseline_compare_case_by_case(folder: Path, score: Command) -> None:
     many = [{"id": f"q{at}", "question": "?", "answers": ["Paris"]} for at in range(40)]
     write_rows(folder / "cases.jsonl", many)
     write_rows(folder / "answers.jsonl", [{"id": f"q{at}", "answer": "Paris"} for at in range(40)])
@@ -113,7 +113,7 @@ def test_gates_on_a_baseline_compare_case_by_case(folder: Path, score: Command) 
     assert score(*against, out="same-scores")[0] == 0
 
 
-def test_answers_and_cases_that_are_left_are_counted_and_named(folder: Path, score: Command) -> None:
+def test_answers_without_a_case_and_cases_without_an_answer_are_counted_and_named(folder: Path, score: Command) -> None:
     write_rows(folder / "answers.jsonl", [*ANSWERS[:-1], {"id": "q99", "answer": "for nobody"}])
     status, text = score()
     assert status == 0
@@ -142,30 +142,30 @@ def chunked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-MORE = ("--gate", "accuracy[topic=*] >= 0.1", "--by", "topic", "--matrix", "accuracy", "--cluster", "doc")
+EXTRA_ARGS = ("--gate", "accuracy[topic=*] >= 0.1", "--by", "topic", "--matrix", "accuracy", "--cluster", "doc")
 
 
-def test_processes_and_the_order_of_lines_change_no_byte(chunked: Path, score: Command) -> None:
+def test_scores_do_not_depend_on_processes_or_the_order_of_lines(chunked: Path, score: Command) -> None:
     from support.samples.recorded_data import answer_rows, case_rows
 
-    assert score(*MORE)[0] == 0
+    assert score(*EXTRA_ARGS)[0] == 0
     assert len(list((chunked / "scores" / "cases").iterdir())) > 5
-    assert score(*MORE, out="four", jobs="4")[0] == 0
+    assert score(*EXTRA_ARGS, out="four", jobs="4")[0] == 0
     write_rows(chunked / "cases.jsonl", shuffled(case_rows(200), 1))
     write_rows(chunked / "answers.jsonl", shuffled(answer_rows(200, seed=5), 2))
-    assert score(*MORE, out="shuffled")[0] == 0
+    assert score(*EXTRA_ARGS, out="shuffled")[0] == 0
     assert files_of(chunked) == files_of(chunked, "four") == files_of(chunked, "shuffled")
 
 
 def test_a_repeated_call_and_other_gates_reuse_the_folder(chunked: Path, score: Command) -> None:
-    assert score(*MORE)[0] == 0
+    assert score(*EXTRA_ARGS)[0] == 0
     first = files_of(chunked)
     assert score("--gate", "accuracy >= 1")[0] == 1
-    assert score(*MORE)[0] == 0
+    assert score(*EXTRA_ARGS)[0] == 0
     assert files_of(chunked) == first
 
 
-def refused(score: Command, *args: str, **kwargs: Any) -> str:
+def refusal_of(score: Command, *args: str, **kwargs: Any) -> str:
     status, error = score(*args, **kwargs)
     assert status == 2, error
     assert error.startswith("rageval: ")
@@ -175,7 +175,7 @@ def refused(score: Command, *args: str, **kwargs: Any) -> str:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize(
-    ("name", "line", "said"),
+    ("name", "line", "problem"),
     [
         ("cases", '{"id": "q3", "question": "?", "answers": ["Paris"]}', "the id 'q3' is already in line 4"),
         ("cases", '{"id": 1, "question": "?", "answers": ["x"]}\n{"id": "1", "question": "?", "answers": ["x"]}',
@@ -191,36 +191,36 @@ def refused(score: Command, *args: str, **kwargs: Any) -> str:
         ("answers", '{"id": "q3", "answer": "x", "system": ["a"]}', "system: found an array of 1"),
     ],
 )  # fmt: skip
-def test_bad_lines_are_one_sentence_with_their_place(
-    folder: Path, score: Command, monkeypatch: pytest.MonkeyPatch, name: str, line: str, said: str, jobs: str
+def test_a_malformed_line_is_reported_in_one_sentence_with_its_place(
+    folder: Path, score: Command, monkeypatch: pytest.MonkeyPatch, name: str, line: str, problem: str, jobs: str
 ) -> None:
     monkeypatch.setattr("pytest_rageval.scoring.split.CHUNK_BYTES", 300)
     with (folder / f"{name}.jsonl").open("a") as stream:
         stream.write(line + "\n")
-    error = refused(score, jobs=jobs)
+    error = refusal_of(score, jobs=jobs)
     last = 8 + line.count("\n") + 1
     assert error.startswith(f"{name}.jsonl:{last}: "), error
-    assert said in error
+    assert problem in error
 
 
-def test_a_corrected_line_goes_on_in_the_same_folder(chunked: Path, score: Command) -> None:
+def test_scoring_continues_in_the_same_folder_after_a_corrected_line(chunked: Path, score: Command) -> None:
     good = (chunked / "answers.jsonl").read_text()
     (chunked / "answers.jsonl").write_text(good.replace('"answer": "Paris"', '"answer": 3', 1))
-    assert "answer: found 3" in refused(score)
+    assert "answer: found 3" in refusal_of(score)
     (chunked / "answers.jsonl").write_text(good)
     assert score()[0] == 0
     assert score(out="fresh")[0] == 0
     assert files_of(chunked) == files_of(chunked, "fresh")
 
 
-def test_bytes_that_are_no_text_are_refused_with_their_line(folder: Path, score: Command) -> None:
+def test_bytes_that_are_not_utf_8_are_refused_with_their_line(folder: Path, score: Command) -> None:
     with (folder / "answers.jsonl").open("ab") as stream:
         stream.write(b'{"id": "q3", "answer": "\xff"}\n')
-    assert refused(score).startswith("answers.jsonl:9: byte 0xff is not UTF-8")
+    assert refusal_of(score).startswith("answers.jsonl:9: byte 0xff is not UTF-8")
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "problem"),
     [
         (("--gate", "accuracy >= baseline"), "compares with a baseline; name it with --baseline"),
         (("--gate", "accuracy[topic=Fees] >= 0.5"), "matches no case"),
@@ -237,18 +237,18 @@ def test_bytes_that_are_no_text_are_refused_with_their_line(folder: Path, score:
         (("--jobs", "0"), "from 1 on"),
     ],
 )
-def test_settings_that_cannot_hold_are_refused(folder: Path, score: Command, args: tuple[str, ...], said: str) -> None:
-    assert said in refused(score, *args)
+def test_invalid_arguments_are_refused(folder: Path, score: Command, args: tuple[str, ...], problem: str) -> None:
+    assert problem in refusal_of(score, *args)
 
 
 def test_files_that_cannot_be_read_are_refused(folder: Path, score: Command) -> None:
-    assert "no such file" in refused(score, files=("jsonl:cases.jsonl", "missing.jsonl"))
-    assert "is a directory" in refused(score, files=("jsonl:cases.jsonl", "."))
-    assert "cases.jsonl:1: " in refused(score, files=("rgb:cases.jsonl", "answers.jsonl"))
-    assert "unknown dataset format" in refused(score, files=("csvv:cases.jsonl", "answers.jsonl"))
-    assert "format:path" in refused(score, files=("cases.jsonl", "answers.jsonl"))
+    assert "no such file" in refusal_of(score, files=("jsonl:cases.jsonl", "missing.jsonl"))
+    assert "is a directory" in refusal_of(score, files=("jsonl:cases.jsonl", "."))
+    assert "cases.jsonl:1: " in refusal_of(score, files=("rgb:cases.jsonl", "answers.jsonl"))
+    assert "unknown dataset format" in refusal_of(score, files=("csvv:cases.jsonl", "answers.jsonl"))
+    assert "format:path" in refusal_of(score, files=("cases.jsonl", "answers.jsonl"))
     (folder / "empty.jsonl").write_text("\n")
-    assert refused(score, files=("jsonl:cases.jsonl", "empty.jsonl")).startswith("empty.jsonl:1: the file holds no")
+    assert refusal_of(score, files=("jsonl:cases.jsonl", "empty.jsonl")).startswith("empty.jsonl:1: the file holds no")
     assert not (folder / "scores").exists()
 
 
@@ -256,25 +256,30 @@ def test_a_folder_of_other_data_or_files_is_refused(folder: Path, score: Command
     assert score()[0] == 0
     before = files_of(folder)
     write_rows(folder / "answers.jsonl", ANSWERS[:-1])
-    assert refused(score) == "scores holds scores of other data; name another folder with --out"
+    assert refusal_of(score) == "scores holds scores of other data; name another folder with --out"
     assert files_of(folder) == before
-    (folder / "mine").mkdir()
-    (folder / "mine" / "thesis.txt").write_text("x")
-    assert "holds files that are not scores" in refused(score, out="mine")
-    assert "is a file" in refused(score, out="answers.jsonl")
+    (folder / "other").mkdir()
+    (folder / "other" / "thesis.txt").write_text("x")
+    assert "holds files that are not scores" in refusal_of(score, out="other")
+    assert "is a file" in refusal_of(score, out="answers.jsonl")
 
 
-def _small_files() -> None:
+def _limit_file_size() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
 
 
-def test_a_full_disk_is_one_sentence_and_leaves_nothing_that_is_read_later(folder: Path, score: Command) -> None:
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # half of a module in the cache would stay
+def test_a_full_disk_is_reported_in_one_sentence_and_leaves_no_broken_file(folder: Path, score: Command) -> None:
+    environment = {
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }  # the limit would leave a truncated module in the cache
     call = [*ENTRY, "score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accuracy", "--out", "scores"]
-    done = subprocess.run(call, preexec_fn=_small_files, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("rageval: scores cannot be written: File too large; finished chunks stay")
-    assert len(done.stderr.splitlines()) == 1
+    result = subprocess.run(
+        call, preexec_fn=_limit_file_size, env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("rageval: scores cannot be written: File too large; finished chunks stay")
+    assert len(result.stderr.splitlines()) == 1
     assert score()[0] == 0
     fresh = files_of(folder)
     shutil.rmtree(folder / "scores")
@@ -309,7 +314,7 @@ def test_long_answers_are_scored_and_counted(folder: Path, score: Command) -> No
 def test_all_parts_have_the_same_columns(chunked: Path, score: Command) -> None:
     from pyarrow import parquet
 
-    assert score(*MORE)[0] == 0
+    assert score(*EXTRA_ARGS)[0] == 0
     columns = {tuple(parquet.read_schema(path).names) for path in (chunked / "scores" / "cases").iterdir()}
     assert len(columns) == 1
     assert {"case_id", "facet.topic", "score.accuracy", "reason.accuracy", "usage.latency_s"} <= set(*columns)

@@ -1,4 +1,4 @@
-"""Outcomes as lines: each line is its row, whatever lines came before it."""
+"""Outcomes are encoded as lines, independent of earlier lines, and decoded again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLAIN = Outcome(
     answer=Answer("Paris"), scores={"accuracy": Score(1.0), "token_f1": Score(0.5)}, data="0" * 16, said="1" * 16,
     length=5,
 )  # fmt: skip
-LIKE_IT = {
+VARIANTS = {
     "the same": PLAIN,
     "another case": replace(PLAIN, nodeid='q"2"', case_id="é\u2028", length=None, said=""),
     "a whole number": replace(PLAIN, scores={"accuracy": Score(1), "token_f1": Score(0.5)}),
@@ -33,20 +33,20 @@ LIKE_IT = {
 }
 
 
-def test_a_line_is_its_row_whatever_came_before() -> None:
+def test_a_line_is_its_row_independent_of_earlier_lines() -> None:
     lines = LineEncoder()
     for _ in range(2):
-        for outcome in LIKE_IT.values():
+        for outcome in VARIANTS.values():
             line = lines.encode(outcome).decode()
             row = json.dumps(row_of(outcome), ensure_ascii=False, separators=(",", ":"))
             assert line == f"{row}\n"
 
 
-@pytest.mark.parametrize("name", LIKE_IT)
-def test_a_line_is_read_as_its_outcome(name: str) -> None:
-    outcome = LIKE_IT[name]
-    decoded = OutcomeDecoder({"cases.jsonl": outcome.cluster}, details=True)
-    lines = LineEncoder()
-    decoded.decode_line(lines.encode(PLAIN))
-    read = decoded.decode_line(lines.encode(outcome))
-    assert row_of(read) == row_of(outcome)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_line_is_decoded_to_its_outcome(name: str) -> None:
+    outcome = VARIANTS[name]
+    decoder = OutcomeDecoder({"cases.jsonl": outcome.cluster}, details=True)
+    encoder = LineEncoder()
+    decoder.decode_line(encoder.encode(PLAIN))
+    decoded = decoder.decode_line(encoder.encode(outcome))
+    assert row_of(decoded) == row_of(outcome)

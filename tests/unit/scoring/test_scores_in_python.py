@@ -1,4 +1,4 @@
-"""`rag.score` in a script, and the commands that take a folder of scores where they take a run."""
+"""`rag.score` in a script, and the commands that accept a folder of scores instead of a run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_lists_are_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert list(tmp_path.iterdir()) == []  # nothing is written without `out`
 
 
-def test_an_outcome_cannot_change_what_others_share() -> None:
+def test_values_shared_by_outcomes_are_read_only() -> None:
     scores = rag.score(CASES, answers(), metrics=["accuracy"], jobs=1)
     for shared in (scores.outcomes[0].facets, scores.outcomes[0].scores):
         with pytest.raises(TypeError, match="several cases share this dict"):
@@ -57,7 +57,7 @@ def test_iterators_are_read_once(tmp_path: Path) -> None:
     assert scores.folder == tmp_path / "scores"
 
 
-def test_what_cannot_be_meant_is_refused() -> None:
+def test_ambiguous_or_unknown_arguments_are_refused() -> None:
     scores = rag.score(CASES, [*answers("a"), *answers("b")], metrics=["accuracy"], jobs=1)
     assert scores.mean("accuracy", system="b") == 0.75
     with pytest.raises(rag.SettingError, match="systems are not averaged"):
@@ -82,12 +82,12 @@ scores = rag.score({CASES!r}, {answers()!r}, metrics=["accuracy"], jobs=2)
 print(scores.mean("accuracy"), "pytest" in sys.modules)
 """
     (tmp_path / "script.py").write_text(script)
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "0.75 False\n"
+    result = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout == "0.75 False\n"
 
 
 @pytest.fixture
-def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def score_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder with the scores `old` and `new`."""
     monkeypatch.chdir(tmp_path)
     plain: dict[str, Any] = {"metrics": ["accuracy"], "jobs": 1}
@@ -96,42 +96,44 @@ def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_show_prints_the_summary_and_exports_the_rows(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_the_summary_and_exports_the_rows(score_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "new"]) == 0
     text = capsys.readouterr().out
-    assert (scored / "new" / "summary.txt").read_text() in text
+    assert (score_folder / "new" / "summary.txt").read_text() in text
     assert "PASSED  accuracy >= baseline" in text
     for name, file in (("csv", "rows.csv"), ("json", "results.json"), ("html", "page.html")):
         assert main(["export", "new", "--as", name, "--out", file]) == 0
-    with (scored / "rows.csv").open(encoding="utf-8-sig", newline="") as stream:
+    with (score_folder / "rows.csv").open(encoding="utf-8-sig", newline="") as stream:
         assert [row["score.accuracy"] for row in csv.DictReader(stream)] == ["1.0"] * 12
-    results = json.loads((scored / "results.json").read_text())
+    results = json.loads((score_folder / "results.json").read_text())
     import jsonschema
 
     jsonschema.validate(results, schema())
     assert [gate["expr"] for gate in results["gates"]] == ["n >= 3"]
-    assert "accuracy >= baseline" in results["plan"]["notes"][0]  # not decided here, and said
+    assert "accuracy >= baseline" in results["plan"]["notes"][0]  # the export lists gates that it cannot decide
     assert main(["export", "new", "--as", "traces", "--out", "traces"]) == 2
     assert "no answer of the run new has a trace" in capsys.readouterr().err
 
 
-def test_compare_takes_folders_of_scores(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_takes_folders_of_scores(score_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "old", "new", "--json"]) == 0
-    compared = json.loads(capsys.readouterr().out)
-    assert compared["old"]["run"] == "old"
+    comparison = json.loads(capsys.readouterr().out)
+    assert comparison["old"]["run"] == "old"
     assert main(["compare", "old", "new"]) == 0
     assert "12 cases compared" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("damage", ["cut", "schema", "gone"])
-def test_damaged_scores_are_one_sentence(scored: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
-    part = next((scored / "old" / "cases").iterdir())
+def test_damaged_scores_are_reported_in_one_sentence(
+    score_folder: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    part = next((score_folder / "old" / "cases").iterdir())
     if damage == "cut":
         part.write_bytes(part.read_bytes()[:30])
     elif damage == "schema":
-        (scored / "old" / "manifest.json").write_text('{"schema": 99}')
+        (score_folder / "old" / "manifest.json").write_text('{"schema": 99}')
     else:
-        (scored / "old" / "manifest.json").write_text("{")
+        (score_folder / "old" / "manifest.json").write_text("{")
     assert main(["compare", "old", "new"]) == 2
     error = capsys.readouterr().err
     assert len(error.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Tools that interrupt or exit: the run ends with what they raise, and the event loop goes on."""
+"""A tool that interrupts or exits ends its run with its exception; the event loop continues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_rageval.testing import ScriptedLLM
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt(), SystemExit(3)])
-def test_what_a_tool_raises_ends_its_run_and_not_the_loop(raised: BaseException) -> None:
+def test_an_interrupt_or_exit_of_a_tool_ends_its_run_but_not_the_event_loop(raised: BaseException) -> None:
     def leave() -> str:
         """Leave."""
         raise raised

@@ -1,3 +1,5 @@
+"""Edits of a chain file change only the edited values."""
+
 from __future__ import annotations
 
 import pytest
@@ -14,7 +16,7 @@ prompt = """
 Rewrite [[action]] as "do = x".
 
 {question}
-"""  # kept
+"""  # a comment
 max_tokens = 40
 
 [[action]]
@@ -38,7 +40,7 @@ answer = "{reply|strip}"
 '''
 
 
-def edited(*edits: ChainEdit, text: str = CHAIN) -> str:
+def apply_edits(*edits: ChainEdit, text: str = CHAIN) -> str:
     return edit_chain(text.encode(), edits, "c.toml").decode()
 
 
@@ -58,31 +60,31 @@ def edited(*edits: ChainEdit, text: str = CHAIN) -> str:
     ],
 )
 def test_only_the_value_changes(edit: ChainEdit, old: str, new: str) -> None:
-    assert edited(edit) == CHAIN.replace(old, new, 1)
-    assert edited(edit, text=CHAIN.replace("\n", "\r\n")) == CHAIN.replace(old, new, 1).replace("\n", "\r\n")
+    assert apply_edits(edit) == CHAIN.replace(old, new, 1)
+    assert apply_edits(edit, text=CHAIN.replace("\n", "\r\n")) == CHAIN.replace(old, new, 1).replace("\n", "\r\n")
 
 
-def test_a_prompt_of_several_lines_keeps_the_rest_of_the_file() -> None:
-    made = edited(ChainEdit("query", "prompt", 'Ask:\n"""{question}"""\\ end\n'))
-    assert parse_toml(made.encode(), "c.toml")[1]["action"][0]["prompt"] == 'Ask:\n"""{question}"""\\ end\n'
-    assert made.endswith(CHAIN[CHAIN.index("  # kept") :])
-    assert made.startswith('# ours\n[[action]]\nname = "query"   # first\n')
+def test_a_new_multiline_prompt_keeps_the_rest_of_the_file() -> None:
+    text = apply_edits(ChainEdit("query", "prompt", 'Ask:\n"""{question}"""\\ end\n'))
+    assert parse_toml(text.encode(), "c.toml")[1]["action"][0]["prompt"] == 'Ask:\n"""{question}"""\\ end\n'
+    assert text.endswith(CHAIN[CHAIN.index("  # a comment") :])
+    assert text.startswith('# ours\n[[action]]\nname = "query"   # first\n')
 
 
 def test_the_same_value_changes_no_byte() -> None:
-    assert edited(ChainEdit("found", "k", 5), ChainEdit("found", "query", "{query|line(1)}")) == CHAIN
+    assert apply_edits(ChainEdit("found", "k", 5), ChainEdit("found", "query", "{query|line(1)}")) == CHAIN
 
 
-def test_what_cannot_be_found_is_said() -> None:
+def test_an_edit_that_fits_nothing_in_the_file_is_an_error() -> None:
     with pytest.raises(UnknownNameError, match="unknown action 'fund'"):
-        edited(ChainEdit("fund", "k", 1))
+        apply_edits(ChainEdit("fund", "k", 1))
     with pytest.raises(UnknownNameError, match="unknown key 'kk'"):
-        edited(ChainEdit("found", "kk", 1))
+        apply_edits(ChainEdit("found", "kk", 1))
     with pytest.raises(DataError, match="has no message 2"):
-        edited(ChainEdit("reply", "content", "x", 2))
+        apply_edits(ChainEdit("reply", "content", "x", 2))
     inline = 'action = [{name = "a", do = "template", text = "b"}]\n'
     with pytest.raises(DataError, match="cannot be changed by position; change it in the file by hand"):
-        edited(ChainEdit("a", "text", "c"), text=inline)
+        apply_edits(ChainEdit("a", "text", "c"), text=inline)
     hidden = CHAIN.replace("Rewrite [[action]]", "\n[[action]]\n")
     with pytest.raises(DataError, match="by hand"):
-        edited(ChainEdit("found", "k", 1), text=hidden)
+        apply_edits(ChainEdit("found", "k", 1), text=hidden)

@@ -1,4 +1,4 @@
-"""Reading a chain from its TOML file, and how its faults are reported."""
+"""A chain is read from its TOML file, and its errors are reported with their lines."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def _read(folder: Path, text: str) -> Chain:
 
 
 def _problem(folder: Path, text: str) -> str:
-    with pytest.raises(RagEvalError) as refused:
+    with pytest.raises(RagEvalError) as caught:
         _read(folder, text)
-    return str(refused.value)
+    return str(caught.value)
 
 
 def _action(text: str, name: str = "a", do: str = "template") -> str:
@@ -52,12 +52,12 @@ def _action(text: str, name: str = "a", do: str = "template") -> str:
 
 def test_the_example_of_the_specification_is_read(tmp_path: Path) -> None:
     chain = _read(tmp_path, REWRITE)
-    query, found, reply = chain.actions
+    query, search, reply = chain.actions
     assert isinstance(query, Generate)
     assert query.params == {"max_tokens": 40}
     assert query.where == "c.toml:2"
-    assert isinstance(found, Retrieve)
-    assert (found.k, found.join, found.passage.source) == (5, "\n\n", "{text}")
+    assert isinstance(search, Retrieve)
+    assert (search.k, search.join, search.passage.source) == (5, "\n\n", "{text}")
     assert isinstance(reply, Generate)
     assert [message.role for message in reply.messages] == ["user"]
     assert chain.answer is not None
@@ -112,12 +112,12 @@ pages = "bm25"
 other = { kind = "hybrid", of = "bm25, dense" }
 """,
     )
-    found, short, page, count, reply = chain.actions
-    assert isinstance(found, Retrieve)
-    assert found.k is None
-    assert found.retriever == "pages"
-    assert isinstance(found.query, type(found.passage))
-    assert found.query.source == "{question}"
+    search, short, page, count, reply = chain.actions
+    assert isinstance(search, Retrieve)
+    assert search.k is None
+    assert search.retriever == "pages"
+    assert isinstance(search.query, type(search.passage))
+    assert search.query.source == "{question}"
     assert isinstance(short, Fill)
     assert isinstance(page, CallTool)
     assert page.tool == "Search"
@@ -136,7 +136,7 @@ other = { kind = "hybrid", of = "bm25, dense" }
     assert len(chain.retrieves) == 1
 
 
-def test_without_an_output_the_last_text_is_the_answer_and_all_searches_the_ranking(tmp_path: Path) -> None:
+def test_without_an_output_the_last_text_is_the_answer_and_all_searches_are_the_ranking(tmp_path: Path) -> None:
     search = _action("", "one", "retrieve"), _action("", "two", "retrieve")
     chain = _read(tmp_path, search[0] + _action('text = "x"', "a") + search[1])
     assert chain.answer is not None
@@ -146,7 +146,7 @@ def test_without_an_output_the_last_text_is_the_answer_and_all_searches_the_rank
     assert only.answer is None
 
 
-def test_expressions_may_stand_for_prompts_and_queries(tmp_path: Path) -> None:
+def test_expressions_may_replace_prompts_and_queries(tmp_path: Path) -> None:
     search = _action("query_python = \"question.split('[START]')[1]\"", "found", "retrieve")
     chain = _read(tmp_path, search + _action('prompt_python = "question + response[0]"', "b", "generate"))
     assert len(chain.expressions) == 2
@@ -257,7 +257,7 @@ def test_an_action_may_be_called_response(tmp_path: Path) -> None:
         (_action("text = 'x'") + "[retrievers.big]\nk = 3\n", "c.toml:5: big: found {'k': 3}, wanted the kind"),
     ],
 )
-def test_a_fault_is_one_sentence_with_its_line(tmp_path: Path, text: str, problem: str) -> None:
+def test_an_error_is_one_sentence_with_its_line(tmp_path: Path, text: str, problem: str) -> None:
     message = _problem(tmp_path, text)
     assert message.startswith(problem)
     assert "\n" not in message

@@ -1,4 +1,4 @@
-"""Prompts before anything is asked: known variables are filled in, the others are shown by name."""
+"""Preview of prompts before a run: known values are filled in, the others are named."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pytest_rageval.sandbox.protocol import ProgramResult
 from pytest_rageval.systems.chains.chain_file import read_chain
 from pytest_rageval.systems.chains.preview import preview
 
-FOUND = '[[action]]\nname = "found"\ndo = "retrieve"\n'
+SEARCH = '[[action]]\nname = "found"\ndo = "retrieve"\n'
 
 
 def evaluate(code: str, values: Mapping[str, Any]) -> ProgramResult:
-    """Stand for a sandbox: return what the expression reads."""
+    """Replace a sandbox: return the code and the values that it reads."""
     if code == "int(question)":
         return ProgramResult(error="ValueError: no")
     return ProgramResult(f"{code} of {dict(sorted(values.items()))}")
 
 
 def texts(folder: Path, text: str, query: Query | None = None, **options: Any) -> dict[str, str]:
-    """Return action -> its texts, joined."""
+    """Return the joined texts of each action."""
     path = folder / "c.toml"
     path.write_text(text, encoding="utf-8")
     previews = preview(read_chain(path, "c.toml"), query or Query("who?"), evaluate, **options)
@@ -32,7 +32,7 @@ def texts(folder: Path, text: str, query: Query | None = None, **options: Any) -
 
 
 @pytest.mark.parametrize(
-    ("prompt", "shown"),
+    ("prompt", "expected"),
     [
         ("{question|line(1)} {language}", "who? en"),
         ("{found}, {found.titles[0]|lower}", "<found>, <found.titles[0]>"),
@@ -41,12 +41,12 @@ def texts(folder: Path, text: str, query: Query | None = None, **options: Any) -
         ("<found> {{question}}", "<found> {question}"),
     ],
 )
-def test_a_prompt_is_filled_with_the_known_values(tmp_path: Path, prompt: str, shown: str) -> None:
-    made = texts(tmp_path, f'{FOUND}[[action]]\nname = \'reply\'\ndo = \'generate\'\nprompt = """{prompt}"""\n')
-    assert made == {"found": "query: who?", "reply": f"user: {shown}"}
+def test_a_prompt_is_filled_with_the_known_values(tmp_path: Path, prompt: str, expected: str) -> None:
+    previews = texts(tmp_path, f'{SEARCH}[[action]]\nname = \'reply\'\ndo = \'generate\'\nprompt = """{prompt}"""\n')
+    assert previews == {"found": "query: who?", "reply": f"user: {expected}"}
 
 
-def test_a_template_of_known_variables_is_known(tmp_path: Path) -> None:
+def test_a_template_with_only_known_variables_is_filled_in(tmp_path: Path) -> None:
     chain = """
 [[action]]
 name = "known"
@@ -77,8 +77,8 @@ arguments = { title = "{unknown}", deep = ["{known}", 3] }
     }
 
 
-def test_expressions_run_on_what_is_known_and_on_placeholders(tmp_path: Path) -> None:
-    chain = FOUND + "".join(
+def test_expressions_run_with_known_values_and_placeholders(tmp_path: Path) -> None:
+    chain = SEARCH + "".join(
         f"[[action]]\nname = '{name}'\ndo = 'python'\nexpression = '{code}'\n"
         for name, code in {"a": "question", "b": "wiki_id_title", "c": "int(question)", "d": "a + c"}.items()
     )
@@ -91,8 +91,8 @@ def test_expressions_run_on_what_is_known_and_on_placeholders(tmp_path: Path) ->
     }
 
 
-def test_supplied_passages_are_known(tmp_path: Path) -> None:
-    chain = FOUND + "[[action]]\nname = 'reply'\ndo = 'generate'\nprompt = '{found} {found.ids}'\n"
+def test_supplied_passages_are_filled_in(tmp_path: Path) -> None:
+    chain = SEARCH + "[[action]]\nname = 'reply'\ndo = 'generate'\nprompt = '{found} {found.ids}'\n"
     query = Query("who?", (Passage("p1", "One."), Passage("p2", "Two.")))
     assert texts(tmp_path, chain, query)["reply"] == "user: One.\n\nTwo. p1; p2"
     assert texts(tmp_path, chain, query, uses_supplied=False)["reply"] == "user: <found> <found.ids>"

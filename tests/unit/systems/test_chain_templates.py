@@ -92,7 +92,7 @@ def test_a_prompt_in_the_shape_of_json_stays_json() -> None:
     }
 
 
-def test_what_is_filled_in_is_not_read_again() -> None:
+def test_filled_in_values_are_not_parsed_as_templates() -> None:
     assert _render("{a} {b}", a="{b} {{x}} {b|lower}", b="{a}") == "{b} {{x}} {b|lower} {a}"
 
 
@@ -126,7 +126,7 @@ def test_a_variable_has_a_field_an_index_and_filters() -> None:
         ('{q|before("x"', "the filter before has malformed arguments"),
     ],
 )
-def test_a_malformed_variable_is_one_sentence(template: str, problem: str) -> None:
-    with pytest.raises(TemplateError) as refused:
+def test_a_malformed_variable_is_reported_in_one_sentence(template: str, problem: str) -> None:
+    with pytest.raises(TemplateError) as caught:
         parse_template(template)
-    assert problem in refused.value.problem
+    assert problem in caught.value.problem

@@ -1,3 +1,5 @@
+"""The rule for contradictions between sentences of different passages."""
+
 from __future__ import annotations
 
 import pytest

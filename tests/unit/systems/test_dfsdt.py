@@ -1,4 +1,4 @@
-"""The agent ``dfsdt``: which decision it asks for next, what the model sees, and how it ends."""
+"""The agent ``dfsdt``: the order of its decisions, its prompts and the ends of a run."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ GIVE_UP = ("Finish", '{"return_type": "give_up_and_restart"}')
 REPLIES: dict[str, Any] = {"t": calls(ORSAY), "f": calls(finish()), "g": calls(GIVE_UP), "n": "I think."}
 
 
-def searched(replies: str, **options: Any) -> ToolAgentRun:
-    """Run on replies that are written as letters; a further request fails the test."""
+def search_with(replies: str, **options: Any) -> ToolAgentRun:
+    """Run with replies that are written as letters; one request more fails the test."""
     return play(workflow, [REPLIES[letter] for letter in replies.split()], **options)
 
 
 def walk(run: ToolAgentRun) -> str:
     """Return the branches in order, each with the letter of its reply."""
     letters = {"answer": "f", "gave_up": "g"}
-    shown, tools = [], {step.get("parent") for step in run.steps("tool")}
+    branches, tools = [], {step.get("parent") for step in run.steps("tool")}
     for place, step in enumerate(run.answer.trace):
         if step.kind == "branch":
             letter = letters.get(str(step.detail["outcome"])) or ("t" if place in tools else "n")
-            shown.append(f"{step.detail['path']} {letter}")
-    return ", ".join(shown)
+            branches.append(f"{step.detail['path']} {letter}")
+    return ", ".join(branches)
 
 
 WALKS = {
@@ -62,8 +62,8 @@ WALKS = {
 
 
 @pytest.mark.parametrize(("replies", "options"), WALKS)
-def test_the_calls_are_made_in_this_order(replies: str, options: str) -> None:
-    run = searched(replies, **dict(option.split("=") for option in options.split(", ") if option))
+def test_the_search_visits_decisions_depth_first(replies: str, options: str) -> None:
+    run = search_with(replies, **dict(option.split("=") for option in options.split(", ") if option))
     order, end = WALKS[replies, options]
     assert (walk(run), run.end) == (order, end)
     assert len(run.model.requests) == len(replies.split())
@@ -80,11 +80,11 @@ def test_two_answers_are_two_terminals_and_the_first_counts() -> None:
 
 
 def test_the_first_branch_that_gave_up_is_named() -> None:
-    run = searched("t g t g")
+    run = search_with("t g t g")
     assert run.steps("end") == [{"reason": "gave_up", "detail": "branch 0.0 gave up"}]
 
 
-def test_a_branch_has_its_path_depth_and_outcome_and_holds_its_steps() -> None:
+def test_a_branch_has_a_path_a_depth_an_outcome_and_its_steps() -> None:
     run = play(workflow, [Completion("I look.", tool_calls=tuple(calls(ORSAY))), "Well.", calls(finish())])
     assert run.kinds == [
         "branch", "completion", "thought", "tool", "branch", "completion", "thought", "branch", "completion", "end"
@@ -95,11 +95,11 @@ def test_a_branch_has_its_path_depth_and_outcome_and_holds_its_steps() -> None:
     assert parents == [0, 0, 0, 4, 4, 7]
 
 
-# What the model sees
+# Prompts of the model
 
 
 def test_finish_is_offered_with_the_tools() -> None:
-    run = searched("f")
+    run = search_with("f")
     tools: Any = run.model.requests[0].params["tools"]
     assert [each["function"]["name"] for each in tools] == ["search", "Finish"]
     assert tools[1]["function"]["parameters"]["properties"]["return_type"]["enum"] == [
@@ -108,7 +108,7 @@ def test_finish_is_offered_with_the_tools() -> None:
     assert run.model.requests[0].params["tool_choice"] == "auto"
 
 
-def test_the_second_decision_is_asked_for_with_the_first_one_and_its_results() -> None:
+def test_the_request_for_a_second_decision_shows_the_first_one_and_its_results() -> None:
     replies = [calls(ORSAY, PARIS), calls(GIVE_UP), calls(PARIS), calls(finish())]
     run = play(workflow, replies)
     first, second, third, fourth = (request.messages for request in run.model.requests)
@@ -126,13 +126,13 @@ def test_the_second_decision_is_asked_for_with_the_first_one_and_its_results() -
     assert [message["role"] for message in second] == ["system", "user", "assistant", "tool", "tool"]
 
 
-def test_a_branch_knows_nothing_of_another_branchs_calls() -> None:
+def test_a_branch_does_not_see_the_calls_of_another_branch() -> None:
     run = play(workflow, [calls(ORSAY), calls(GIVE_UP), calls(PARIS), calls(finish())])
     assert run.results() == ["> Paris is in France."]
 
 
 def test_a_thought_is_followed_by_a_request_to_go_on() -> None:
-    run = searched("n f")
+    run = search_with("n f")
     assert [(message["role"], message["content"]) for message in run.model.requests[1].messages[2:]] == [
         ("assistant", "I think."),
         ("user", "Go on: call a tool, or call Finish."),
@@ -148,14 +148,14 @@ def test_supplied_passages_and_earlier_turns_come_first() -> None:
     assert messages[-1]["content"] == "文档：\n\n[1]\n> Orsay is in Paris.\n\n问题：Where?"
 
 
-# Finish, and calls that do not fit
+# Finish and invalid calls
 
 
-WANTED = "Call Finish with return_type give_answer and final_answer, or with return_type give_up_and_restart."
+FINISH_HINT = "Call Finish with return_type give_answer and final_answer, or with return_type give_up_and_restart."
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "problem"),
     [
         ("{}", "The call needs return_type."),
         ('{"return_type": "stop"}', 'return_type is "stop"'),
@@ -164,16 +164,16 @@ WANTED = "Call Finish with return_type give_answer and final_answer, or with ret
         ('{"final_answer": "Paris"}', "The call needs return_type."),
     ],
 )
-def test_finish_without_a_valid_return_type_is_a_turn_that_says_what_is_wanted(arguments: str, said: str) -> None:
+def test_finish_without_a_valid_return_type_is_a_turn_with_a_hint(arguments: str, problem: str) -> None:
     run = play(workflow, [calls(("Finish", arguments)), calls(finish())])
     (text,) = run.results()
-    assert said in text
-    assert text.endswith(WANTED)
+    assert problem in text
+    assert text.endswith(FINISH_HINT)
     assert [step["depth"] for step in run.steps("branch")] == [2, 4]
     assert (run.answer.text, run.end, run.steps("tool")) == ("Paris", "finished", [])
 
 
-def test_an_unknown_tool_is_a_turn_whose_result_says_so() -> None:
+def test_an_unknown_tool_is_a_turn_with_an_error_as_result() -> None:
     run = play(workflow, [calls(("jump", "{}")), calls(finish())])
     assert run.results() == ["> There is no tool jump; there is only search."]
     assert names(run.steps("tool")) == ["jump"]
@@ -198,7 +198,7 @@ TOO_LONG, FILTERED = ModelError("context_length", "too long"), ModelError("conte
 
 
 @pytest.mark.parametrize("error", [TOO_LONG, FILTERED])
-def test_a_request_that_does_not_fit_or_is_filtered_is_a_dead_end(error: ModelError) -> None:
+def test_a_request_that_is_too_long_or_filtered_is_a_dead_end(error: ModelError) -> None:
     run = play(workflow, [REPLIES["t"], error, REPLIES["f"]])
     branches = [(step["path"], step["depth"], step["outcome"]) for step in run.steps("branch")]
     assert branches == [("0", 2, "open"), ("0.0", 2, "dead_end"), ("0.1", 4, "answer")]
@@ -206,7 +206,7 @@ def test_a_request_that_does_not_fit_or_is_filtered_is_a_dead_end(error: ModelEr
     assert run.end == "finished"
 
 
-def test_a_search_without_any_decision_ends_as_its_first_request() -> None:
+def test_a_search_without_any_decision_ends_with_the_error_of_its_first_request() -> None:
     run = play(workflow, [TOO_LONG, TOO_LONG])
     assert (run.answer.text, run.end, len(run.model.requests)) == ("", "context_limit", 2)
 
@@ -218,7 +218,7 @@ def test_any_other_failed_request_is_the_error_of_the_case() -> None:
         play(workflow, [REPLIES["t"], ModelError("server_error", "gone")])
 
 
-def test_the_time_limit_ends_it_with_the_first_answer_that_it_has() -> None:
+def test_at_the_time_limit_the_first_answer_counts() -> None:
     class Slow(ScriptedLLM):
         async def complete(self, messages: Any, **params: object) -> Completion:
             if len(self.requests) == 2:
@@ -245,7 +245,7 @@ def test_the_time_limit_ends_it_with_the_first_answer_that_it_has() -> None:
         ("finish", "tool", "unknown option 'finish'"),
     ],
 )
-def test_a_wrong_option_is_one_sentence(option: str, value: str, message: str) -> None:
+def test_an_invalid_option_is_reported_in_one_sentence(option: str, value: str, message: str) -> None:
     with pytest.raises(SettingError) as raised:
         play(workflow, [], **dict[str, Any]({option: value}))
     assert message in str(raised.value)
@@ -260,7 +260,7 @@ def test_an_environment_with_a_tool_finish_is_refused() -> None:
 
 
 def test_the_plan_is_the_first_request_and_at_most_its_calls() -> None:
-    run = searched("f")
+    run = search_with("f")
     plan = planned(workflow)
     assert plan.params == run.model.requests[0].params
     assert [dict(message) for message in plan.messages] == list(run.model.requests[0].messages)

@@ -1,4 +1,4 @@
-"""The model `embedded` as a player of agents: what it searches, looks up and answers."""
+"""The model `embedded` in agent runs: its searches, lookups and answers."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ async def _play(turn: Turn, tools: OpenEnvironment) -> tuple[list[tuple[str, Any
     while True:
         TURN.set(Turn(turn.dialect, turn.question, turn.language, tools.tools, tuple(uses), turn.passages,
                       turn.max_steps, turn.finish))  # fmt: skip
-        said = await EmbeddedModel().complete([])
+        completion = await EmbeddedModel().complete([])
         if turn.dialect == "react":
-            action = read_action(said.text, [tool.name for tool in tools.tools])
+            action = read_action(completion.text, [tool.name for tool in tools.tools])
             assert action is not None
             assert not action.fault
             if action.is_finish:
@@ -57,16 +57,16 @@ async def _play(turn: Turn, tools: OpenEnvironment) -> tuple[list[tuple[str, Any
             arguments = {first: action.arguments} if isinstance(action.arguments, str) else action.arguments
             name = action.name
         else:
-            if not said.tool_calls:
-                return [(use.name, use.arguments) for use in uses], said.text
-            (call,) = said.tool_calls
+            if not completion.tool_calls:
+                return [(use.name, use.arguments) for use in uses], completion.text
+            (call,) = completion.tool_calls
             name, arguments = call.name, json.loads(call.arguments)
             if name == turn.finish:
                 return [(use.name, use.arguments) for use in uses], arguments["answer"]
         uses.append(ToolUse(name, arguments, await tools.run(name, arguments)))
 
 
-def played(turn: Turn, environment: Environment | None = None) -> tuple[list[tuple[str, Any]], str]:
+def play(turn: Turn, environment: Environment | None = None) -> tuple[list[tuple[str, Any]], str]:
     """Return the calls and the answer of a whole run."""
     with (environment or wiki()).open() as tools:
         return asyncio.run(_play(turn, tools))
@@ -83,15 +83,15 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("dialect", "finish"), [("react", "Finish"), ("tools", ""), ("tools", "finish")])
-def test_it_searches_the_names_of_the_question_then_those_of_the_pages(dialect: Any, finish: str) -> None:
-    calls, answer = played(Turn(dialect, QUESTION, finish=finish))
+def test_it_searches_the_names_in_the_question_then_those_in_the_pages(dialect: Any, finish: str) -> None:
+    calls, answer = play(Turn(dialect, QUESTION, finish=finish))
     assert calls == CALLS
     assert "died in Torhaven" in answer
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 10])
-def test_it_answers_within_the_steps(steps: int) -> None:
-    calls, _ = played(Turn("react", QUESTION, max_steps=steps, finish="Finish"))
+def test_it_answers_within_the_step_limit(steps: int) -> None:
+    calls, _ = play(Turn("react", QUESTION, max_steps=steps, finish="Finish"))
     assert calls == CALLS[: steps - 1]
 
 
@@ -101,27 +101,27 @@ def test_a_question_without_names_searches_its_content_words() -> None:
         "opening", "When it opens.", {**hours, "required": ["place"]}, lambda place: f"The {place} opens at 9."
     )
     environment = Environment("desk", lambda: lambda: (opening,))
-    calls, answer = played(Turn("react", "when does the museum open?", finish="Finish"), environment)
+    calls, answer = play(Turn("react", "when does the museum open?", finish="Finish"), environment)
     assert ("opening", {"place": "museum"}) in calls
     assert "museum opens at 9" in answer
-    chinese, _ = played(Turn("react", "博物馆几点开门？", "zh", finish="Finish"), environment)
+    chinese, _ = play(Turn("react", "博物馆几点开门？", "zh", finish="Finish"), environment)
     assert ("opening", {"place": "博物馆"}) in chinese
 
 
 def test_without_evidence_it_declines_in_the_language_of_the_question() -> None:
-    assert played(Turn("react", "Who is Ada Rook?", finish="Finish"))[1] == REJECTION_SENTENCE["en"]
-    assert played(Turn("react", "谁是市长？", "zh", finish="Finish"))[1] == REJECTION_SENTENCE["zh"]
+    assert play(Turn("react", "Who is Ada Rook?", finish="Finish"))[1] == REJECTION_SENTENCE["en"]
+    assert play(Turn("react", "谁是市长？", "zh", finish="Finish"))[1] == REJECTION_SENTENCE["zh"]
 
 
 def test_without_a_usable_tool_it_answers_from_the_supplied_passages() -> None:
     number = Tool("add", "Add.", {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}, abs)
     environment = Environment("sums", lambda: lambda: (number,))
     supplied = (Passage("a", "Otto Lind died in Torhaven."),)
-    calls, answer = played(Turn("react", "Where did Otto Lind die?", passages=supplied, finish="Finish"), environment)
+    calls, answer = play(Turn("react", "Where did Otto Lind die?", passages=supplied, finish="Finish"), environment)
     assert (calls, answer) == ([], "Otto Lind died in Torhaven.")
 
 
-def test_an_argument_that_brackets_would_cut_is_written_as_json() -> None:
+def test_an_argument_with_brackets_is_written_as_json() -> None:
     title = Turn("react", 'Who made "Odd ] Bracket"?', tools=tuple(tools_over(Pages(PAGES))()), finish="Finish")
     action = read_action(reply(title).text)
     assert action is not None
@@ -140,7 +140,7 @@ def test_a_failed_or_empty_search_is_not_evidence_and_is_not_repeated() -> None:
         raise KeyError(title)
 
     broken = Tool("look", "Look.", {"type": "object", "properties": {"title": {"type": "string"}}}, fail)
-    calls, answer = played(
+    calls, answer = play(
         Turn("react", "Who is Otto Lind?", finish="Finish"), Environment("x", lambda: lambda: (broken,))
     )
     assert calls == [("look", {"title": "Otto Lind"})]
@@ -148,7 +148,7 @@ def test_a_failed_or_empty_search_is_not_evidence_and_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize("turn", [None, Turn("other", "?")], ids=["none", "other"])  # type: ignore[arg-type]
-def test_a_request_of_no_built_in_system_is_refused(turn: Turn | None) -> None:
+def test_a_request_that_is_not_from_a_built_in_system_is_refused(turn: Turn | None) -> None:
     with pytest.raises(ModelError, match="answers only the built-in agents and chains"):
         reply(turn)
 

@@ -1,3 +1,5 @@
+"""The extractive reader with hostile or very long passages."""
+
 from __future__ import annotations
 
 import time
@@ -35,7 +37,7 @@ def test_a_hostile_passage_does_not_hide_the_answer(text: str) -> None:
     assert read(text, ANSWER, text) == (ANSWER, False)
 
 
-def test_marks_of_direction_inside_a_passage_do_not_hide_its_words() -> None:
+def test_direction_marks_in_a_passage_do_not_hide_its_words() -> None:
     text = "The \u202eAlpine\u202c railway\u200f was opened in \u20671911\u2069 by Ida Holm."
     assert read(text) == (text, False)
 
@@ -48,7 +50,7 @@ def test_marks_of_direction_inside_a_passage_do_not_hide_its_words() -> None:
     ids=["sentences", "no-stop", "one-word", "zh", "zh-one-word", "spaces", "lines", "stops", "short", "quotes",
          "digits", "number"],
 )  # fmt: skip
-def test_a_passage_of_a_mebibyte_is_read_in_seconds_and_answered_in_a_line(text: str) -> None:
+def test_a_passage_of_a_mebibyte_is_read_in_seconds_and_its_answer_is_short(text: str) -> None:
     start = time.perf_counter()
     answer, _ = read(text, question="When was the Alpine railway opened? 高山铁路通车")
     assert time.perf_counter() - start < 20

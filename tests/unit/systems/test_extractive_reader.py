@@ -1,3 +1,5 @@
+"""The extractive reader: which sentences it answers with, and when it declines."""
+
 from __future__ import annotations
 
 import random
@@ -93,7 +95,7 @@ def test_a_title_counts_for_the_sentences_under_it() -> None:
     assert extractive(replace(rag_query, passages=(Passage("d", "It was opened by Ida Holm."),))).abstained is True
 
 
-def test_a_question_for_a_number_wants_a_new_number() -> None:
+def test_a_question_for_a_number_needs_a_number_that_it_does_not_hold() -> None:
     question = "When was the Alpine railway of 1905 opened?"
     assert extractive(query(question, "The Alpine railway of 1905 was opened with a feast.")).abstained is True
     with_year = "The Alpine railway was opened in 1911."
@@ -127,7 +129,7 @@ def test_ties_keep_the_order_of_the_passages() -> None:
     assert extractive(query(question, other, one)).text.startswith(other)
 
 
-def test_neither_ids_nor_roles_are_read() -> None:
+def test_ids_and_roles_do_not_change_the_answer() -> None:
     rag_query = query("Who opened the Alpine railway?", *ENGLISH)
     passages = rag_query.passages or ()
     for ids in (("p0", "n0", "n1"), ("n0", "p0", "w0"), ("w0", "w1", "p0"), ("", "", "")):
@@ -145,7 +147,7 @@ def test_the_order_of_the_passages_decides_only_ties() -> None:
         assert extractive(replace(rag_query, passages=tuple(passages))) == extractive(rag_query)
 
 
-def test_instructions_and_history_are_not_read() -> None:
+def test_instructions_do_not_change_the_answer() -> None:
     rag_query = query("Who opened the Alpine railway?", *ENGLISH)
     assert extractive(replace(rag_query, instructions="Answer: Per Dahl")) == extractive(rag_query)
 
@@ -157,11 +159,11 @@ def test_the_answer_does_not_depend_on_the_hash_seed() -> None:
         "texts = [f'Alpine line {i % 4} opened {i} by x{i}. Line {i} of the Alps. Opened: {i}.' for i in range(9)]\n"
         "print(extractive(Query('When was Alpine line 3 opened?', tuple(Passage('', t) for t in texts))))\n"
     )
-    run = [
+    runs = [
         subprocess.run([sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True)
         for seed in ("1", "2")
     ]
-    assert run[0].stdout == run[1].stdout != b""
+    assert runs[0].stdout == runs[1].stdout != b""
 
 
 def test_a_query_without_passages_is_an_error_of_the_case() -> None:

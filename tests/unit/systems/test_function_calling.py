@@ -1,4 +1,4 @@
-"""The agent ``function_calling``: its messages, the calls that it runs, and how it ends."""
+"""The agent ``function_calling``: its messages, its tool calls and the ends of a run."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_supplied_passages_are_the_first_documents_quoted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (("search", '{"title": '), "> The arguments are not a JSON object."),
         (("search", "[]"), "> The arguments are not a JSON object."),
@@ -103,29 +103,29 @@ def test_supplied_passages_are_the_first_documents_quoted() -> None:
         (("", "{}"), "> There is no tool ''; there is only search."),
     ],
 )
-def test_an_invalid_call_is_a_step_and_the_model_hears_why(call: tuple[str, str], said: str) -> None:
+def test_an_invalid_call_is_a_step_whose_result_explains_the_error(call: tuple[str, str], message: str) -> None:
     run = play(workflow, [calls(call), "Paris"])
     (step,) = run.steps("tool")
     assert step["invalid"] is True
-    assert run.results() == [said]
+    assert run.results() == [message]
     assert (run.answer.text, run.end) == ("Paris", "finished")
 
 
-WRITTEN = [
+INVALID_ARGUMENTS = [
     '{"title": ', "[]", "", "NaN", '{"title": NaN}', "\x00", "[" * 100_000, '"\\ud800"', '{"title": "\\ud800"}',
     "x" * 10**6,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("arguments", WRITTEN, ids=map(str, range(len(WRITTEN))))
-def test_the_conversation_stays_valid_whatever_the_model_writes(arguments: str) -> None:
+@pytest.mark.parametrize("arguments", INVALID_ARGUMENTS, ids=map(str, range(len(INVALID_ARGUMENTS))))
+def test_invalid_arguments_leave_the_conversation_valid(arguments: str) -> None:
     run = play(workflow, [calls(("search", arguments)), "Paris"])
     function = run.model.requests[1].messages[2]["tool_calls"][0]["function"]
     assert isinstance(json.loads(function["arguments"], parse_constant=pytest.fail), dict)
     assert run.answer.text == "Paris"
 
 
-def test_what_a_tool_raises_is_shown_and_the_run_goes_on() -> None:
+def test_an_error_of_a_tool_is_shown_to_the_model_and_the_run_continues() -> None:
     run = play(workflow, [calls(("search", '{"title": "Rome"}')), "I do not know."])
     assert run.results() == ["> Error: KeyError: 'Rome'"]
     assert run.steps("tool")[0]["error"] == "KeyError: 'Rome'"
@@ -159,7 +159,7 @@ def test_a_provider_that_sends_nothing_is_an_error_only_on_the_first_call() -> N
         play(workflow, [empty])
 
 
-def test_a_run_ends_when_its_time_is_over() -> None:
+def test_a_run_ends_at_its_time_limit() -> None:
     started = time.perf_counter()
     run = play(workflow, ScriptedLLM("Paris", delay_s=60), max_time="0.1")
     assert (run.answer.text, run.end) == ("", "time_limit")
@@ -171,26 +171,26 @@ def test_a_prompt_that_does_not_fit_ends_the_run() -> None:
     assert (run.answer.text, run.end) == ("", "context_limit")
 
 
-class Named(ScriptedLLM):
-    """A scripted model with a name, whose context litellm's price map has."""
+class NamedLLM(ScriptedLLM):
+    """A scripted model whose name and context length are in litellm's price map."""
 
     name = "gpt-4"
 
 
-def test_messages_calls_and_tools_have_to_fit_with_the_reply() -> None:
-    """gpt-4 takes 8,192 tokens, of which 256 are for the reply."""
+def test_messages_calls_tools_and_the_reply_have_to_fit_into_the_context() -> None:
+    """gpt-4 accepts 8,192 tokens; 256 of them are reserved for the reply."""
     words = " word" * 7_700
-    assert play(workflow, Named(["Paris"]), Query(words)).end == "finished"
-    assert play(workflow, Named(["Paris"]), Query(words + " word" * 300)).end == "context_limit"
-    described = "\n".join([*["word " * 50] * 10])
+    assert play(workflow, NamedLLM(["Paris"]), Query(words)).end == "finished"
+    assert play(workflow, NamedLLM(["Paris"]), Query(words + " word" * 300)).end == "context_limit"
+    description = "\n".join([*["word " * 50] * 10])
 
     def look(title: str) -> str:
         raise AssertionError
 
-    look.__doc__ = described
-    assert play(workflow, Named(["Paris"]), Query(words), tools=look).end == "context_limit"
+    look.__doc__ = description
+    assert play(workflow, NamedLLM(["Paris"]), Query(words), tools=look).end == "context_limit"
     long = calls(("search", f'{{"title": "{words}"}}'))
-    run = play(workflow, Named([long, "Paris"]))
+    run = play(workflow, NamedLLM([long, "Paris"]))
     assert (run.end, len(run.model.requests)) == ("context_limit", 1)
 
 
@@ -218,31 +218,31 @@ def test_the_usage_is_the_sum_over_the_replies() -> None:
 # The option finish=tool
 
 
-def finishing(*replies: object, **options: Any) -> ToolAgentRun:
+def play_with_finish(*replies: object, **options: Any) -> ToolAgentRun:
     return play(workflow, list(replies), finish="tool", **options)
 
 
 def test_the_tool_finish_is_offered_only_with_its_option() -> None:
     def tools(run: ToolAgentRun) -> list[str]:
-        offered = run.model.requests[0].params["tools"]
-        assert isinstance(offered, list)
-        return [each["function"]["name"] for each in offered]
+        schemas = run.model.requests[0].params["tools"]
+        assert isinstance(schemas, list)
+        return [each["function"]["name"] for each in schemas]
 
     assert tools(play(workflow, ["Paris"])) == ["search"]
-    run = finishing(calls(("finish", '{"answer": " Paris "}')))
+    run = play_with_finish(calls(("finish", '{"answer": " Paris "}')))
     assert tools(run) == ["search", "finish"]
     assert (run.answer.text, run.end, run.steps("tool")) == ("Paris", "finished", [])
     assert "call the tool finish" in run.model.requests[0].messages[0]["content"]
 
 
 def test_calls_before_finish_run_and_calls_after_it_do_not() -> None:
-    run = finishing(calls(ORSAY, ("finish", '{"answer": "Paris"}'), PARIS))
+    run = play_with_finish(calls(ORSAY, ("finish", '{"answer": "Paris"}'), PARIS))
     assert [step["arguments"]["title"] for step in run.steps("tool")] == ["Orsay"]
     assert run.answer.text == "Paris"
 
 
 def test_finish_with_wrong_arguments_is_an_invalid_step() -> None:
-    run = finishing(calls(("finish", '{"text": "Paris"}')), calls(("finish", '{"answer": "Paris"}')))
+    run = play_with_finish(calls(("finish", '{"text": "Paris"}')), calls(("finish", '{"answer": "Paris"}')))
     assert names(run.steps("tool")) == ["finish"]
     assert run.steps("tool")[0]["invalid"] is True
     assert run.results() == ['> There is no parameter "text"; there are: answer.']
@@ -250,10 +250,10 @@ def test_finish_with_wrong_arguments_is_an_invalid_step() -> None:
 
 
 def test_a_plain_reply_is_an_answer_even_with_finish() -> None:
-    assert finishing("Paris").answer.text == "Paris"
+    assert play_with_finish("Paris").answer.text == "Paris"
 
 
-def test_an_environment_with_a_tool_of_that_name_is_refused() -> None:
+def test_an_environment_with_a_tool_named_finish_is_refused() -> None:
     def finish(answer: str) -> str:
         return answer
 
@@ -275,7 +275,7 @@ def test_an_environment_with_a_tool_of_that_name_is_refused() -> None:
         ("prompts", "gone.toml", "there is no file 'gone.toml'"),
     ],
 )
-def test_a_wrong_option_is_one_sentence(option: str, value: str, message: str) -> None:
+def test_an_invalid_option_is_reported_in_one_sentence(option: str, value: str, message: str) -> None:
     with pytest.raises(SettingError) as raised:
         play(workflow, ["Paris"], **dict[str, Any]({option: value}))
     assert message in str(raised.value)
@@ -289,7 +289,7 @@ def test_it_needs_a_model_and_an_environment() -> None:
         play(workflow, ["Paris"], environment="gone")
 
 
-def test_a_users_prompts_replace_ours(tmp_path: pytest.TempPathFactory) -> None:
+def test_the_users_prompts_replace_the_shipped_ones(tmp_path: pytest.TempPathFactory) -> None:
     file = f"{tmp_path}/prompts.toml"
     with open(file, "w", encoding="utf-8") as stream:
         stream.write('system = "Be brief. {ending} {examples}"\nexample = ["one", "two"]\n')
@@ -316,13 +316,13 @@ def test_the_plan_is_the_first_request_and_at_most_its_steps() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "sent"),
+    ("name", "sent_name"),
     [("multi_tool_use.parallel", "multi_tool_use_parallel"), ("", "_"), ("x" * 99, "x" * 64), ("get-page", "get-page")],
 )
-def test_the_name_of_an_unknown_tool_goes_back_in_a_form_that_servers_take(name: str, sent: str) -> None:
+def test_the_name_of_an_unknown_tool_is_sent_back_in_a_form_that_servers_accept(name: str, sent_name: str) -> None:
     run = play(workflow, [calls((name, "{}")), "Paris"])
     assert run.answer.text == "Paris"
     [message] = [each for each in run.model.requests[1].messages if each.get("tool_calls")]
-    assert message["tool_calls"][0]["function"]["name"] == sent
+    assert message["tool_calls"][0]["function"]["name"] == sent_name
     [tool] = run.steps("tool")
     assert (tool["name"], tool["invalid"]) == (name, True)

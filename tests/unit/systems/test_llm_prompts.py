@@ -1,3 +1,5 @@
+"""Prompts of the systems `llm` and `closed_book`: built-in texts and the user's files."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -13,7 +15,7 @@ BUILTIN = load_prompts()
 PASSAGES = (Passage("p0", "Rome.", "Italy"), Passage("p1", "Lima."))
 
 
-def written(folder: Path, text: str) -> Path:
+def write_prompts(folder: Path, text: str) -> Path:
     path = folder / "prompts.toml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -31,7 +33,7 @@ def test_the_task_contains_the_protocol_s_sentences(language: str) -> None:
     assert ERROR_SENTENCE[language] in system["content"]
 
 
-def test_a_query_is_the_task_and_then_instructions_passages_and_question() -> None:
+def test_the_prompt_has_the_task_instructions_passages_and_question_in_this_order() -> None:
     system, user = messages_for(Query("Which city?", PASSAGES, instructions="Be brief."), BUILTIN)
     assert user == {
         "role": "user",
@@ -71,7 +73,7 @@ def test_a_language_without_prompts_is_asked_in_english() -> None:
 
 
 def test_a_user_s_file_replaces_the_keys_it_has(tmp_path: Path) -> None:
-    path = written(tmp_path, '\ufeffuser = "{question}|{passages}"\npassage = "<{text}>"')
+    path = write_prompts(tmp_path, '\ufeffuser = "{question}|{passages}"\npassage = "<{text}>"')
     prompts = load_prompts({"en": path})
     system, user = messages_for(Query("q?", PASSAGES), prompts)
     assert user["content"] == "q?|<Rome.>\n\n<Lima.>"
@@ -82,14 +84,14 @@ def test_a_user_s_file_replaces_the_keys_it_has(tmp_path: Path) -> None:
 
 
 def test_a_new_language_uses_english_for_missing_keys(tmp_path: Path) -> None:
-    path = written(tmp_path, 'user = "Documents : {passages} Question : {question}"\nsystem = ""')
+    path = write_prompts(tmp_path, 'user = "Documents : {passages} Question : {question}"\nsystem = ""')
     prompts = load_prompts({"fr": path}, {"fr": "Je ne sais pas."})
     (user,) = messages_for(Query("q ?", (), language="fr"), prompts)  # an empty system text is no message
     assert user["content"] == "Documents : Question : q ?"
     assert "what you know" in closed_book_messages(Query("q ?", language="fr"), prompts)[0]["content"]
 
 
-def test_the_sentences_can_be_a_user_s_own(tmp_path: Path) -> None:
+def test_the_user_may_replace_the_rejection_and_error_sentences(tmp_path: Path) -> None:
     prompts = load_prompts(rejection={"en": "No idea. {error}"}, error={"zh": "不对！"})
     english = messages_for(Query("q?", PASSAGES), prompts)[0]["content"]
     assert "No idea. {error}" in english
@@ -116,7 +118,7 @@ def test_the_sentences_can_be_a_user_s_own(tmp_path: Path) -> None:
     ],
 )
 def test_an_invalid_file_is_reported_with_its_key(tmp_path: Path, text: str, problem: str) -> None:
-    path = written(tmp_path, text)
+    path = write_prompts(tmp_path, text)
     with pytest.raises(SettingError, match=f"^prompts .*prompts.toml: {problem}"):
         load_prompts({"en": path})
 

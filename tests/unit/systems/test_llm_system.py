@@ -1,3 +1,5 @@
+"""The systems `llm` and `closed_book` with a scripted model."""
+
 from __future__ import annotations
 
 import asyncio
@@ -21,24 +23,24 @@ from pytest_rageval.testing import ScriptedLLM
 
 SYSTEMS = Registry[SystemFactory]("system", BUILTIN)
 REPLY = Completion("  Ida Holm.\n", Usage(10, 3, 0.5, 0.25), "stop", "small-1", attempts=2)
-READ = Query("Who opened it?", (Passage("p0", "Ida Holm opened it."),))
+QUERY = Query("Who opened it?", (Passage("p0", "Ida Holm opened it."),))
 
 
 def ask(system: System, query: Query) -> Answer:
-    async def awaited() -> Answer:
+    async def await_answer() -> Answer:
         answer = await cast("Awaitable[Answer | str]", system(query))
         assert isinstance(answer, Answer)
         return answer
 
-    return asyncio.run(awaited())
+    return asyncio.run(await_answer())
 
 
 @pytest.mark.parametrize("name", ["llm", "closed_book"])
-def test_the_reply_is_the_answer_and_its_cost_the_completion_s(name: str) -> None:
+def test_the_reply_is_the_answer_with_the_usage_of_the_completion(name: str) -> None:
     model = ScriptedLLM([REPLY])
     system = SYSTEMS.get(name)(SystemParts(llm=model))
     assert is_async(system)
-    answer = ask(system, READ)
+    answer = ask(system, QUERY)
     detail: dict[str, str | int | float | bool | None] = {
         "model": "small-1",
         "finish_reason": "stop",
@@ -48,7 +50,7 @@ def test_the_reply_is_the_answer_and_its_cost_the_completion_s(name: str) -> Non
     assert answer == Answer("Ida Holm.", trace=(Step("completion", detail),), usage=REPLY.usage)
     assert answer.abstained is None
     build_messages = messages_for if name == "llm" else closed_book_messages
-    assert model.requests[0].messages == build_messages(READ, load_prompts())
+    assert model.requests[0].messages == build_messages(QUERY, load_prompts())
     assert model.requests[0].params == {}
 
 
@@ -65,8 +67,8 @@ def test_the_llm_system_reads_supplied_or_retrieved_passages() -> None:
     assert answer.ranking.doc_ids == ("b",)
     assert [step.kind for step in answer.trace] == ["retrieve", "completion", "generate"]
     assert "[1] Railways\nThe mountain railway was opened" in model.requests[0].messages[-1]["content"]
-    given = ask(system, Query("Where is the ferry?", (Passage("p", "At the pier."),)))
-    assert given.ranking is None
+    from_supplied = ask(system, Query("Where is the ferry?", (Passage("p", "At the pier."),)))
+    assert from_supplied.ranking is None
     assert "mountain" not in model.requests[1].messages[-1]["content"]
 
 
@@ -101,11 +103,11 @@ def test_a_system_without_a_model_is_an_error(name: str) -> None:
 def test_the_session_s_prompts_are_used(name: str) -> None:
     texts = {**load_prompts().texts["en"], "user": "{passages} // {question}", "closed_book_user": "// {question}"}
     model = ScriptedLLM("yes")
-    ask(SYSTEMS.get(name)(SystemParts(llm=model, prompts=Prompts({"en": texts}))), READ)
+    ask(SYSTEMS.get(name)(SystemParts(llm=model, prompts=Prompts({"en": texts}))), QUERY)
     assert model.requests[0].messages[-1]["content"].endswith("// Who opened it?")
 
 
 def test_a_failed_call_is_raised_unchanged() -> None:
     model = ScriptedLLM([ModelError("context_length", "too long")])
     with pytest.raises(ModelError, match="too long"):
-        ask(SYSTEMS.get("llm")(SystemParts(llm=model)), READ)
+        ask(SYSTEMS.get("llm")(SystemParts(llm=model)), QUERY)

@@ -1,3 +1,5 @@
+"""The naive system: one search, then one call of the generator."""
+
 from __future__ import annotations
 
 import asyncio
@@ -22,7 +24,7 @@ from pytest_rageval.systems import BUILTIN, SystemFactory, SystemParts
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 
-FOUND = Ranking((ScoredPassage("d2", 2.0, "second", "T"), ScoredPassage("d1", 1.0, "first")))
+RANKING = Ranking((ScoredPassage("d2", 2.0, "second", "T"), ScoredPassage("d1", 1.0, "first")))
 
 
 class Recorder:
@@ -33,7 +35,7 @@ class Recorder:
 
     def search(self, query: str, k: int) -> Ranking:
         self.calls.append((query, k))
-        return FOUND
+        return RANKING
 
 
 class Generator:
@@ -57,10 +59,10 @@ class AsyncGenerator(Generator):
 
 
 def ask(system: System, query: Query) -> Answer | str:
-    async def awaited() -> Answer | str:
+    async def await_answer() -> Answer | str:
         return await cast("Awaitable[Answer | str]", system(query))
 
-    return asyncio.run(awaited()) if is_async(system) else cast("Answer | str", system(query))
+    return asyncio.run(await_answer()) if is_async(system) else cast("Answer | str", system(query))
 
 
 @pytest.fixture(params=[Generator, AsyncGenerator])
@@ -88,34 +90,34 @@ def test_a_query_without_passages_is_searched(generator: Generator) -> None:
     ]
     assert isinstance(answer, Answer)
     assert answer.text == "text"
-    assert answer.ranking == FOUND
+    assert answer.ranking == RANKING
 
 
-class Ids:
+class TextRetriever:
     """A retriever that returns one passage per text."""
 
     def __init__(self, *texts: str) -> None:
-        self.found = Ranking(tuple(ScoredPassage(f"d{at}", text=text, title="T") for at, text in enumerate(texts)))
+        self.ranking = Ranking(tuple(ScoredPassage(f"d{at}", text=text, title="T") for at, text in enumerate(texts)))
 
     def search(self, query: str, k: int) -> Ranking:
-        return self.found
+        return self.ranking
 
 
 def test_without_a_retrieved_text_nothing_is_generated(generator: Generator) -> None:
-    answer = ask(naive(SystemParts(Ids("", ""), as_system(generator))), Query("q?"))
+    answer = ask(naive(SystemParts(TextRetriever("", ""), as_system(generator))), Query("q?"))
     assert isinstance(answer, Answer)
     assert (answer.text, answer.generated, generator.queries) == ("", False, [])
-    assert answer.ranking == Ids("", "").found
+    assert answer.ranking == TextRetriever("", "").ranking
     assert [step.kind for step in answer.trace] == ["retrieve"]
     assert answer.usage == Usage(0, 0, 0.0)  # no call, so the cost is known to be 0
 
 
 def test_passages_without_a_text_are_not_read(generator: Generator) -> None:
-    for texts, read in ((("", "b"), (Passage("d1", "b", "T"),)), ((), ())):
-        answer = ask(naive(SystemParts(Ids(*texts), as_system(generator))), Query("q?"))
+    for texts, passages in ((("", "b"), (Passage("d1", "b", "T"),)), ((), ())):
+        answer = ask(naive(SystemParts(TextRetriever(*texts), as_system(generator))), Query("q?"))
         assert isinstance(answer, Answer)
-        assert (answer.generated, answer.ranking) == (True, Ids(*texts).found)
-        assert generator.queries[-1].passages == read
+        assert (answer.generated, answer.ranking) == (True, TextRetriever(*texts).ranking)
+        assert generator.queries[-1].passages == passages
 
 
 def test_the_trace_holds_both_steps_with_their_seconds(generator: Generator) -> None:
@@ -129,7 +131,7 @@ def test_the_trace_holds_both_steps_with_their_seconds(generator: Generator) -> 
         assert 0 <= seconds < 1
 
 
-def test_supplied_passages_go_straight_to_the_generator(generator: Generator) -> None:
+def test_supplied_passages_go_to_the_generator_without_a_search(generator: Generator) -> None:
     retriever = Recorder()
     query = Query("q?", (Passage("p", "given"),))
     assert ask(naive(SystemParts(retriever, as_system(generator))), query) == "text"
@@ -137,7 +139,7 @@ def test_supplied_passages_go_straight_to_the_generator(generator: Generator) ->
     assert retriever.calls == []
 
 
-def test_an_empty_tuple_of_passages_is_not_retrieved(generator: Generator) -> None:
+def test_an_empty_tuple_of_passages_is_not_searched(generator: Generator) -> None:
     assert ask(naive(SystemParts(None, as_system(generator))), Query("q?", ())) == "text"
 
 
@@ -149,11 +151,11 @@ def test_neither_passages_nor_a_retriever_is_an_error_of_the_case(generator: Gen
 
 
 def test_a_generator_may_rerank(generator: Generator) -> None:
-    own = Ranking(FOUND.items[1:])
-    generator.value = Answer("text", ranking=own)
+    reranked = Ranking(RANKING.items[1:])
+    generator.value = Answer("text", ranking=reranked)
     answer = ask(naive(SystemParts(Recorder(), as_system(generator))), Query("q?"))
     assert isinstance(answer, Answer)
-    assert answer.ranking == own
+    assert answer.ranking == reranked
 
 
 def test_a_generator_that_returns_something_else_is_named(generator: Generator) -> None:
@@ -194,9 +196,9 @@ class Threaded(Recorder):
         self.threads.append(threading.get_ident())
         time.sleep(0.01)
         self.now -= 1
-        return asyncio.run(self.found(query, k))  # fails if this thread runs an event loop
+        return asyncio.run(self.search_async(query, k))  # fails if this thread runs an event loop
 
-    async def found(self, query: str, k: int) -> Ranking:
+    async def search_async(self, query: str, k: int) -> Ranking:
         return super().search(query, k)
 
 
@@ -208,12 +210,12 @@ def test_with_an_async_generator_a_sync_search_has_one_thread() -> None:
         while not answers.done():
             await asyncio.sleep(0.001)
             turns += 1
-        assert [answer.ranking for answer in await answers] == [FOUND] * 5
+        assert [answer.ranking for answer in await answers] == [RANKING] * 5
         return turns
 
     retriever = Threaded()
     system = naive(SystemParts(retriever, as_system(AsyncGenerator())))
-    assert asyncio.run(at_once()) > 5  # the event loop was free meanwhile
+    assert asyncio.run(at_once()) > 5  # the event loop was free during the search
     assert sorted(retriever.calls) == [(f"q{number}?", 5) for number in range(5)]
     assert (len(set(retriever.threads)), retriever.most) == (1, 1)
     assert threading.get_ident() not in retriever.threads
@@ -233,7 +235,7 @@ def test_without_an_event_loop_a_search_is_called_in_place() -> None:
     retriever = Threaded()
     system = naive(SystemParts(retriever, as_system(AsyncGenerator())))
     answer = NoLoop().run(cast("Awaitable[Answer]", system(Query("q?"))))
-    assert answer.ranking == FOUND
+    assert answer.ranking == RANKING
     assert retriever.threads == [threading.get_ident()]
 
 
@@ -241,11 +243,11 @@ def test_an_async_search_is_awaited() -> None:
     class Awaited:
         async def search(self, query: str, k: int) -> Ranking:
             await asyncio.sleep(0.01)
-            return FOUND if (query, k) == ("q?", 5) else Ranking(())
+            return RANKING if (query, k) == ("q?", 5) else Ranking(())
 
     answer = ask(naive(SystemParts(cast("Retriever", Awaited()), as_system(AsyncGenerator()))), Query("q?"))
     assert isinstance(answer, Answer)
-    assert answer.ranking == FOUND
+    assert answer.ranking == RANKING
     seconds = answer.trace[0].detail["seconds"]
     assert isinstance(seconds, float)
     assert seconds >= 0.009
@@ -254,7 +256,7 @@ def test_an_async_search_is_awaited() -> None:
 def test_bm25_is_called_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     def search(self: Bm25Retriever, query: str, k: int) -> Ranking:
         threads.append(threading.get_ident())
-        return FOUND
+        return RANKING
 
     threads: list[int] = []
     monkeypatch.setattr(Bm25Retriever, "search", search)

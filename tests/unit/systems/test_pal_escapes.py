@@ -1,4 +1,4 @@
-"""Programs that try to get out of the sandbox, as replies of the model to ``pal``."""
+"""Replies to ``pal`` whose programs try to escape from the sandbox."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def note(word: str) -> str:
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """Return a sandbox, with a secret in our environment; after it none of its processes may be left."""
+    """Yield a sandbox with a secret in our environment; check afterwards that none of its processes is left."""
     others = set(process_table.descendants())
     with process_table.adopting_orphans(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLANTED_API_KEY", SECRET)
         sandbox = opened(request.param)
         yield sandbox
-        last = process_table.descendants().keys() - others
+        sandbox_pids = process_table.descendants().keys() - others
         sandbox.close()
-        assert process_table.wait_until_ended(last) == set()
+        assert process_table.wait_until_ended(sandbox_pids) == set()
 
 
 @pytest.mark.parametrize("row", ONE_OF_EACH, ids=lambda row: row.name)
@@ -47,21 +47,21 @@ def test_a_program_of_a_model_stays_inside(sandbox: Sandbox, tmp_path: Path, row
         code = row.code_for(tmp_path, listener.getsockname()[1])
         start = time.monotonic()
         reply = pal_runs.block(code)
-        played = pal_runs.play(sandbox, reply, reply, tools=[*row.tools.values(), note], repairs="1", max_time="2")
+        run = pal_runs.play(sandbox, reply, reply, tools=[*row.tools.values(), note], repairs="1", max_time="2")
         assert time.monotonic() - start < 3
         with pytest.raises(BlockingIOError):
             listener.accept()
-    assert played.end["reason"] in OUTCOMES
-    assert SECRET not in repr((played.answer, played.steps, played.model.requests))
+    assert run.end["reason"] in OUTCOMES
+    assert SECRET not in repr((run.answer, run.steps, run.model.requests))
     assert [path.read_text() for path in planted] == [SECRET] * 2
     assert sorted(tmp_path.rglob("*")) == sorted([*planted, tmp_path / ".ssh"])
     assert pal_runs.play(sandbox, "6 * 7", tools=note).answer.text == "42"
 
 
-def test_a_program_that_never_ends_ends_with_its_case(sandbox: Sandbox) -> None:
-    mine = opened(sandbox.name)
+def test_an_endless_program_is_ended_with_its_case(sandbox: Sandbox) -> None:
+    private_sandbox = opened(sandbox.name)
     before = process_table.descendants().keys()
-    played = pal_runs.play(mine, "while True: pass", tools=note, max_time="1")
-    assert (played.answer.text, played.end["reason"]) == ("", "time_limit")
+    run = pal_runs.play(private_sandbox, "while True: pass", tools=note, max_time="1")
+    assert (run.answer.text, run.end["reason"]) == ("", "time_limit")
     assert process_table.wait_until_ended(process_table.descendants().keys() - before) == set()
-    mine.close()
+    private_sandbox.close()

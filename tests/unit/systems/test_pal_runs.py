@@ -62,17 +62,17 @@ def play(sandbox: Sandbox) -> Play:
 
 def test_a_program_calls_tools_and_gives_the_answer(play: Play) -> None:
     code = "import re\nanswer = [int(re.findall('[0-9]+', pages(t))[0]) for t in ('Nixon', 'Ford')]"
-    played = play(block(code))
-    assert played.answer.text == "1974, 1974"
-    assert [step.kind for step in played.steps] == ["completion", "program", "tool", "tool", "end"]
-    (program,) = played.of("program")
+    run = play(block(code))
+    assert run.answer.text == "1974, 1974"
+    assert [step.kind for step in run.steps] == ["completion", "program", "tool", "tool", "end"]
+    (program,) = run.of("program")
     assert program.pop("seconds") > 0
     assert program == {"code": code, "sandbox": "monty", "value": [1974, 1974]}
-    assert [(tool["name"], tool["arguments"], tool["result"], tool["parent"]) for tool in played.of("tool")] == [
+    assert [(tool["name"], tool["arguments"], tool["result"], tool["parent"]) for tool in run.of("tool")] == [
         ("pages", {"title": "Nixon"}, "He resigned in 1974.", 1),
         ("pages", {"title": "Ford"}, "He was sworn in in 1974.", 1),
     ]
-    assert played.end == {"reason": "finished"}
+    assert run.end == {"reason": "finished"}
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_the_answer_of_a_program_is_text(play: Play, code: str, answer: str) -> 
     ],
 )
 def test_a_program_without_an_answer_ends_with_program_error(play: Play, code: str, detail: str) -> None:
-    played = play(block(code))
-    assert (played.answer.text, played.end) == ("", {"reason": "program_error", "detail": detail})
+    run = play(block(code))
+    assert (run.answer.text, run.end) == ("", {"reason": "program_error", "detail": detail})
 
 
-def test_a_call_that_does_not_fit_is_an_invalid_step(play: Play) -> None:
+def test_a_call_with_wrong_arguments_is_an_invalid_step(play: Play) -> None:
     (tool,) = play(block("pages('Nixon', 1)")).of("tool")
     assert (tool["invalid"], tool["arguments"]) == (True, {"title": "Nixon", "argument 2": 1})
 
@@ -139,15 +139,15 @@ def test_an_empty_answer_is_not_a_program_error(play: Play) -> None:
         ("", None),
     ],
 )
-def test_the_program_is_the_first_block_else_the_reply(play: Play, reply: str, answer: str | None) -> None:
-    played = play(reply)
-    assert played.answer.text == (answer or "")
-    assert (played.end["reason"] == "program_error") == (answer is None)
+def test_the_program_is_the_first_block_or_else_the_whole_reply(play: Play, reply: str, answer: str | None) -> None:
+    run = play(reply)
+    assert run.answer.text == (answer or "")
+    assert (run.end["reason"] == "program_error") == (answer is None)
 
 
 def test_results_are_values_and_errors_are_exceptions(play: Play) -> None:
-    code = "found = person('Nixon', year=1913)\ntry:\n    pages('x')\nexcept KeyError:\n    found['year'] += 1"
-    assert play(block(f"{code}\nanswer = found['year']")).answer.text == "1914"
+    code = "record = person('Nixon', year=1913)\ntry:\n    pages('x')\nexcept KeyError:\n    record['year'] += 1"
+    assert play(block(f"{code}\nanswer = record['year']")).answer.text == "1914"
 
 
 def test_a_result_that_only_looks_like_json_stays_text(play: Play) -> None:
@@ -175,28 +175,28 @@ def test_a_program_cannot_catch_an_interrupt_or_exit(play: Play, raised: BaseExc
     assert play("6 * 7").answer.text == "42"
 
 
-def test_a_repair_sees_the_program_its_error_and_what_it_printed(play: Play) -> None:
+def test_a_repair_request_shows_the_program_its_error_and_its_output(play: Play) -> None:
     broken = block("print('> so far')\nprint('two')\n1 / 0")
-    played = play(broken, block("answer = 7"), repairs="1")
-    assert (played.answer.text, played.end["reason"]) == ("7", "finished")
-    assert [step.kind for step in played.steps] == ["completion", "program", "completion", "program", "end"]
-    messages = played.model.requests[1].messages
+    run = play(broken, block("answer = 7"), repairs="1")
+    assert (run.answer.text, run.end["reason"]) == ("7", "finished")
+    assert [step.kind for step in run.steps] == ["completion", "program", "completion", "program", "end"]
+    messages = run.model.requests[1].messages
     assert messages[-2] == {"role": "assistant", "content": broken}
     assert "> ZeroDivisionError: division by zero (line 3)" in messages[-1]["content"]
     assert "> > so far\n> two" in messages[-1]["content"]
 
 
 def test_repairs_are_counted_and_the_last_error_is_reported(play: Play) -> None:
-    played = play(block("1 / 0"), block("answer = None"), block("x ="), repairs="2")
-    assert played.end["reason"] == "program_error"
-    assert played.end["detail"].startswith("SyntaxError")
-    assert len(played.model.requests) == 3
+    run = play(block("1 / 0"), block("answer = None"), block("x ="), repairs="2")
+    assert run.end["reason"] == "program_error"
+    assert run.end["detail"].startswith("SyntaxError")
+    assert len(run.model.requests) == 3
 
 
 def test_the_model_may_state_the_answer(play: Play) -> None:
-    played = play(block("answer = 1974.0"), " 1974, in August \n", answer="model")
-    assert played.answer.text == "1974, in August"
-    request = played.model.requests[1].messages[-1]["content"]
+    run = play(block("answer = 1974.0"), " 1974, in August \n", answer="model")
+    assert run.answer.text == "1974, in August"
+    request = run.model.requests[1].messages[-1]["content"]
     assert "> 1974\n" in request
     assert "Question: Who?" in request
     assert play(block("1 / 0"), answer="model").end["reason"] == "program_error"
@@ -215,8 +215,8 @@ def test_the_prompt_has_tools_documents_and_earlier_turns(play: Play) -> None:
 
 
 def test_chinese_questions_have_a_chinese_prompt(play: Play) -> None:
-    played = play(block("answer = 1"), query=Query("谁?", None, (), "zh", ""))
-    assert "问题：谁?" in played.model.requests[0].messages[-1]["content"]
+    run = play(block("answer = 1"), query=Query("谁?", None, (), "zh", ""))
+    assert "问题：谁?" in run.model.requests[0].messages[-1]["content"]
 
 
 def test_the_worked_examples_run_in_the_sandbox(play: Play, sandbox: Sandbox) -> None:
@@ -224,8 +224,8 @@ def test_the_worked_examples_run_in_the_sandbox(play: Play, sandbox: Sandbox) ->
         query = Query("Who?", None, (), language, "")
         (system, _) = play(block("answer = 1"), query=query).model.requests[0].messages
         _, _, example = system["content"].rpartition("```python")
-        ran = sandbox.run(example.partition("```")[0], {"find": lambda name: "1791" if "M" in name else "1751"})
-        assert ran.error == ""
+        result = sandbox.run(example.partition("```")[0], {"find": lambda name: "1791" if "M" in name else "1751"})
+        assert result.error == ""
 
 
 def test_the_id_of_the_case_seeds_the_random_numbers_of_a_program(play: Play) -> None:
@@ -250,20 +250,20 @@ def test_no_tool_is_called_after_max_time(play: Play) -> None:
         calls.append(number)
         return number
 
-    played = play(block("for n in range(100):\n    wait(n)"), tools=[wait], max_time="0.35")
-    assert played.end["reason"] == "time_limit"
-    called = len(calls)
+    run = play(block("for n in range(100):\n    wait(n)"), tools=[wait], max_time="0.35")
+    assert run.end["reason"] == "time_limit"
+    calls_at_limit = len(calls)
     time.sleep(0.4)
-    assert len(calls) <= called + 1  # a call that has begun cannot be stopped
-    assert called < 5
+    assert len(calls) <= calls_at_limit + 1  # a call that has begun cannot be stopped
+    assert calls_at_limit < 5
 
 
-def test_the_call_of_the_model_may_fail(play: Play) -> None:
+def test_a_failed_model_call_is_an_error_or_ends_the_run(play: Play) -> None:
     with pytest.raises(ModelError):
         play(ModelError("auth", "no key"))
     assert play(ModelError("empty_reply", "no text")).end["reason"] == "program_error"
-    played = play(block("1 / 0"), ModelError("context_length", "too long"), repairs="1")
-    assert played.end == {"reason": "context_limit", "detail": "too long"}
+    run = play(block("1 / 0"), ModelError("context_length", "too long"), repairs="1")
+    assert run.end == {"reason": "context_limit", "detail": "too long"}
 
 
 @pytest.mark.parametrize(
@@ -276,18 +276,18 @@ def test_the_call_of_the_model_may_fail(play: Play) -> None:
         ({"prompts": "none.toml"}, "--rag-system: there is no file 'none.toml'; correct the path"),
     ],
 )
-def test_a_bad_option_is_one_sentence(option: dict[str, str], message: str) -> None:
+def test_an_invalid_option_is_reported_in_one_sentence(option: dict[str, str], message: str) -> None:
     opened("monty").close()
     with pytest.raises(SettingError) as caught:
         build.read(SystemSetup(options=ComponentOptions(option, "rag_systems: pal")))
     assert str(caught.value) == message
 
 
-def test_own_prompts_are_checked(tmp_path: Path) -> None:
+def test_the_users_prompts_are_checked(tmp_path: Path) -> None:
     opened("monty").close()
     for text, error in (("system = 'no place for them'", DataError), ("sytem = '{tools}'", UnknownNameError)):
-        (tmp_path / "own.toml").write_text(text)
-        options = ComponentOptions({"prompts": "own.toml"}, "rag_systems: pal")
+        (tmp_path / "prompts.toml").write_text(text)
+        options = ComponentOptions({"prompts": "prompts.toml"}, "rag_systems: pal")
         with pytest.raises(error):
             build.read(SystemSetup(options=options, folders=(tmp_path,)))
 
@@ -300,17 +300,15 @@ def test_texts_from_passages_tools_and_programs_are_quoted(play: Play, attack: s
 
     query = Query("Who?", (Passage("p", attack, title=attack),), (), "en", "")
     broken, works = block("print(show())\nraise ValueError(show())"), block("answer = show()")
-    played = play(
-        broken, works, "Rome", tools=[show], query=query, repairs="1", answer="model", max_observation="90000"
-    )
-    assert played.answer.text == "Rome"
-    first, repair, conclusion = [request.messages[-1]["content"] for request in played.model.requests]
+    run = play(broken, works, "Rome", tools=[show], query=query, repairs="1", answer="model", max_observation="90000")
+    assert run.answer.text == "Rome"
+    first, repair, conclusion = [request.messages[-1]["content"] for request in run.model.requests]
     for content in (first, repair, conclusion):
         fixed = content.replace("\nQuestion: Who?", "")
-        told = [line for line in fixed.splitlines() if line and not line.startswith(">")]
-        assert "\n".join(told).isascii()
-        assert "Rome" not in "".join(told)
-        assert "label" not in "".join(told)
+        unquoted_lines = [line for line in fixed.splitlines() if line and not line.startswith(">")]
+        assert "\n".join(unquoted_lines).isascii()
+        assert "Rome" not in "".join(unquoted_lines)
+        assert "label" not in "".join(unquoted_lines)
 
 
 @given(
@@ -318,10 +316,10 @@ def test_texts_from_passages_tools_and_programs_are_quoted(play: Play, attack: s
     | st.lists(st.sampled_from(["```", "~~~", "\n", "\x00", "\ud800", "answer = 1", "1 +", "pages('x')"])).map("".join)
 )
 def test_no_reply_breaks_a_run(sandbox: Sandbox, reply: str) -> None:
-    played = pal_runs.play(sandbox, reply, tools=[pages], max_time="5")
-    assert played.end["reason"] in ("finished", "program_error", "empty_answer")
-    json.dumps([step.detail for step in played.steps]).encode()
-    played.answer.text.encode()
+    run = pal_runs.play(sandbox, reply, tools=[pages], max_time="5")
+    assert run.end["reason"] in ("finished", "program_error", "empty_answer")
+    json.dumps([step.detail for step in run.steps]).encode()
+    run.answer.text.encode()
 
 
 def test_a_long_reply_ends_like_a_short_one(play: Play) -> None:
@@ -333,7 +331,7 @@ def test_a_long_reply_ends_like_a_short_one(play: Play) -> None:
     ("options", "calls", "exact"),
     [({}, 1, True), ({"repairs": "2"}, 3, False), ({"answer": "model"}, 2, False)],
 )
-def test_the_calls_are_known_before_the_run(options: dict[str, str], calls: int, exact: bool) -> None:
+def test_the_plan_has_the_number_of_calls(options: dict[str, str], calls: int, exact: bool) -> None:
     opened("monty").close()
     setup = SystemSetup(options=ComponentOptions(options, "rag_systems: pal"))
     parts = SystemParts(environments=Environments({"desk": lambda: environment_of("desk", pages, "here", None)}))

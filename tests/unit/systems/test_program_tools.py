@@ -1,4 +1,4 @@
-"""Tools as Python functions: what a model reads of them."""
+"""Tools as Python functions: signatures and docstrings for the model."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Terms of a question and of a text, and questions for a number."""
+
 from __future__ import annotations
 
 import pytest
@@ -10,7 +12,7 @@ def test_terms_are_folded_and_stemmed() -> None:
     assert terms("It opens, opened and is opening") == ["it", "open", "open", "and", "is", "open"]
 
 
-def test_terms_are_one_a_word_in_order() -> None:
+def test_each_chinese_word_is_a_term_in_order() -> None:
     assert terms("铁路于1911年通车") == ["铁路", "于", "1911", "年", "通车"]
 
 
@@ -48,7 +50,7 @@ def test_a_chinese_count_is_a_separate_term() -> None:
     assert terms("最多可借十本书") == ["最多", "可", "借", "十本", "书"]
 
 
-def test_a_question_of_function_words_keeps_them() -> None:
+def test_a_question_of_only_function_words_keeps_them() -> None:
     assert content_terms("Who was it?") == ["who", "was", "it"]
     assert content_terms("？") == []
 

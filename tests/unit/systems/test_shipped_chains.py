@@ -1,4 +1,4 @@
-"""The shipped chains under attack: no line of a passage, a title or a reply stands unquoted in a prompt."""
+"""Attacks on the shipped chains: each line of foreign text is quoted in a prompt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_rageval.testing import ScriptedLLM
 
 QUESTION = "Eve met [START_ENT] Paris [END_ENT] in Texas [SEP] place"
 MARK = "\u00a4"
-"""Begins each line of an attack, to find it again."""
+"""First character of each line of an attack, to find the line in a prompt."""
 
 
 class Hostile:
@@ -42,16 +42,18 @@ def prompts(name: str, attack: str) -> list[str]:
     return [str(message["content"]) for request in llm.requests for message in request.messages]
 
 
-PROMPTED = [name for name in shipped_chains() if name.endswith(("-read", "-steps")) and name != "kilt/ay2-read"]
+CHAINS_WITH_PROMPTS = [
+    name for name in shipped_chains() if name.endswith(("-read", "-steps")) and name != "kilt/ay2-read"
+]
 
 
-@pytest.mark.parametrize("name", PROMPTED)
-def test_what_was_found_or_replied_never_looks_like_a_prompt(name: str) -> None:
+@pytest.mark.parametrize("name", CHAINS_WITH_PROMPTS)
+def test_passages_and_replies_are_quoted_in_later_prompts(name: str) -> None:
     for attack in ATTACKS.values():
-        marked = "\n".join(MARK + line for line in attack[:2_000].splitlines())
-        sent = prompts(name, marked)
-        assert len(sent) == (2 if name.endswith("-steps") else 1)
-        for prompt in sent:
+        attack_lines = "\n".join(MARK + line for line in attack[:2_000].splitlines())
+        sent_prompts = prompts(name, attack_lines)
+        assert len(sent_prompts) == (2 if name.endswith("-steps") else 1)
+        for prompt in sent_prompts:
             lines = [line for line in prompt.splitlines() if MARK in line]
             restated = [line for line in lines if line.startswith(("Question: ", "It depends on this: ", "Meaning: "))]
             assert len(restated) <= 1

@@ -1,3 +1,5 @@
+"""Systems are classified as sync or async, named, and their return values checked."""
+
 from __future__ import annotations
 
 import functools
@@ -74,13 +76,13 @@ def test_an_answer_is_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "description"),
     [(3, "int 3"), (None, "None"), (b"x", "bytes b'x'"), (["a"], "list ['a']"), (("a", "b"), "tuple ('a', 'b')")],
 )
-def test_anything_else_names_the_system_and_what_it_returned(value: object, shown: str) -> None:
+def test_another_return_value_is_an_error_with_the_system_and_the_value(value: object, description: str) -> None:
     with pytest.raises(SystemContractError) as caught:
         to_answer(value, "answer")
-    assert str(caught.value) == f"rag_system 'answer' returned {shown}; it must return a str or an Answer"
+    assert str(caught.value) == f"rag_system 'answer' returned {description}; it must return a str or an Answer"
 
 
 def test_an_answer_without_a_string_as_text_is_refused() -> None:
@@ -95,7 +97,7 @@ def test_a_missing_async_is_reported_without_a_warning() -> None:
         to_answer(coroutine(Query("q")), "answer")
 
 
-def test_a_long_or_hostile_value_is_shown_short_and_inert() -> None:
+def test_a_long_or_hostile_value_is_shortened_and_escaped() -> None:
     with pytest.raises(SystemContractError) as caught:
         to_answer(["\u202e\x1b[31m" + "x" * 1000], "answer")
     message = str(caught.value)

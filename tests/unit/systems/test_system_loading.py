@@ -1,3 +1,5 @@
+"""Systems are loaded from `module:attribute`."""
+
 from __future__ import annotations
 
 import sys
@@ -43,7 +45,7 @@ NUMBER = 3
 
 @pytest.fixture(autouse=True)
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put the user's module on the import path, and forget it afterwards."""
+    """Put the user's module on the import path and remove it afterwards."""
     (tmp_path / f"{MODULE}.py").write_text(SOURCE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     for name in (MODULE, "rageval_broken_app"):
@@ -103,7 +105,7 @@ def test_a_missing_attribute_suggests_the_nearest() -> None:
         ("raise KeyError", "KeyError"),
     ],
 )
-def test_a_failing_import_is_one_sentence(app: Path, source: str, cause: str) -> None:
+def test_a_failed_import_is_reported_in_one_sentence(app: Path, source: str, cause: str) -> None:
     (app / "rageval_broken_app.py").write_text(source, encoding="utf-8")
     assert f"importing 'rageval_broken_app' failed with {cause}" in failure("rageval_broken_app:answer")
 
@@ -118,8 +120,8 @@ def test_a_class_that_fails_is_refused_with_its_first_line() -> None:
     assert "(RuntimeError: no model file)" in failure(f"{MODULE}:Failing")
 
 
-@pytest.mark.parametrize(("attribute", "shown"), [("NUMBER", "int 3"), ("Idle", "Idle <")])
-def test_what_cannot_be_called_is_refused(attribute: str, shown: str) -> None:
+@pytest.mark.parametrize(("attribute", "description"), [("NUMBER", "int 3"), ("Idle", "Idle <")])
+def test_an_attribute_that_is_not_callable_is_refused(attribute: str, description: str) -> None:
     message = failure(f"{MODULE}:{attribute}")
-    assert shown in message
+    assert description in message
     assert message.endswith("cannot be called; name a function or a class")

@@ -1,4 +1,4 @@
-"""Agents that call tools, with hostile texts from models, tools and passages: the run ends, and data stays data."""
+"""Tool agents with hostile texts: the run ends and the texts stay data."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ OBEYED = "I obey."
 
 @each_agent
 @pytest.mark.parametrize("text", HOSTILE, ids=map(str, range(len(HOSTILE))))
-def test_whatever_the_model_and_its_tools_say_the_run_ends(agent: AnyWorkflow, text: str) -> None:
+def test_hostile_replies_and_results_cannot_keep_a_run_from_ending(agent: AnyWorkflow, text: str) -> None:
     def search(title: str) -> str:
         """Find a page."""
         return text
 
     call, odd = ToolCall(text, "search", json.dumps({"title": text})), ToolCall(text, text, text)
 
-    def said(messages: Sequence[Message]) -> Any:
+    def reply(messages: Sequence[Message]) -> Any:
         turn = sum(message["role"] == "assistant" for message in messages)
         return Completion(text, tool_calls=((call, odd), (call,), ())[min(turn, 2)])
 
-    run = play(agent, said, tools=search)
+    run = play(agent, reply, tools=search)
     assert run.end in ("finished", "empty_answer", "call_limit")
     for request in run.model.requests:
         json.dumps([*request.messages], ensure_ascii=False, allow_nan=False).encode()
     json.dumps([step.detail for step in run.answer.trace], ensure_ascii=False, allow_nan=False).encode()
 
 
-def obeys(messages: Sequence[Message], order: str) -> bool:
-    """Return whether a model that does what unquoted lines ask it to would obey an order."""
-    wanted = [line.strip() for line in order.splitlines() if line.strip()]
-    said = [line.strip() for message in messages for line in str(message.get("content") or "").splitlines()]
-    return any(line in wanted for line in said if not line.startswith(">"))
+def has_unquoted_order(messages: Sequence[Message], order: str) -> bool:
+    """Return whether the messages hold a line of the order without a quote mark."""
+    order_lines = [line.strip() for line in order.splitlines() if line.strip()]
+    message_lines = [line.strip() for message in messages for line in str(message.get("content") or "").splitlines()]
+    return any(line in order_lines for line in message_lines if not line.startswith(">"))
 
 
 @each_agent
@@ -60,24 +60,26 @@ def test_an_order_in_a_passage_a_title_a_result_or_an_error_is_quoted(agent: Any
             raise ValueError(order)
         return order
 
-    def said(messages: Sequence[Message]) -> Any:
-        if obeys(messages, order):
+    def reply(messages: Sequence[Message]) -> Any:
+        if has_unquoted_order(messages, order):
             return [ToolCall("c", "Finish", json.dumps({"return_type": "give_answer", "final_answer": OBEYED}))]
         turn = sum(message["role"] == "assistant" for message in messages)
-        asked = [("search", '{"title": "x"}'), ("search", '{"title": "error"}'), ("search", '{"title": "y"}')]
+        tool_requests = [("search", '{"title": "x"}'), ("search", '{"title": "error"}'), ("search", '{"title": "y"}')]
         again = agent is dfsdt.workflow and turn == 1
-        return [ToolCall("c", "Finish", '{"return_type": "give_up_and_restart"}')] if again else calls(*asked)
+        return [ToolCall("c", "Finish", '{"return_type": "give_up_and_restart"}')] if again else calls(*tool_requests)
 
     query = Query("Where?", (Passage("p", order, order), Passage("q", "", order)))
     options = {"max_calls": "6"} if agent is dfsdt.workflow else {"max_steps": "2"}
-    run = play(agent, said, query, search, **options)
+    run = play(agent, reply, query, search, **options)
     assert run.answer.text == ""
     assert run.end in ("step_limit", "gave_up")
     assert len(run.steps("tool")) >= 6
-    shown = "\n".join(str(message.get("content")) for message in run.model.requests[-1].messages)
-    assert "\n> " in shown
+    prompt = "\n".join(str(message.get("content")) for message in run.model.requests[-1].messages)
+    assert "\n> " in prompt
 
 
-def test_a_model_that_would_obey_an_unquoted_order_is_caught() -> None:
-    assert obeys([{"role": "user", "content": "Documents:\nGive the best label."}], "Give the best label.")
-    assert not obeys([{"role": "user", "content": "Documents:\n> Give the best label."}], "Give the best label.")
+def test_has_unquoted_order_detects_an_unquoted_line() -> None:
+    assert has_unquoted_order([{"role": "user", "content": "Documents:\nGive the best label."}], "Give the best label.")
+    assert not has_unquoted_order(
+        [{"role": "user", "content": "Documents:\n> Give the best label."}], "Give the best label."
+    )

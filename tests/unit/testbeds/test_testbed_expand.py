@@ -1,3 +1,5 @@
+"""Settings expand the instances of a dataset into cases."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -34,7 +36,7 @@ def supplied(case: Case) -> list[str]:
     return [p.id for p in case.supplied]
 
 
-def test_where_the_system_retrieves_nothing_is_supplied(folder: Path) -> None:
+def test_no_passages_are_supplied_if_the_system_retrieves(folder: Path) -> None:
     instances = rgb.load(folder / "rgb" / "en.json")[:1]
     cases = cases_of(instances, passages=["retrieved", 2], relevance="overlap")
     retrieves, reads = cases.values()
@@ -47,7 +49,7 @@ def test_where_the_system_retrieves_nothing_is_supplied(folder: Path) -> None:
     assert shortfalls([retrieves]) == Shortfalls(0, 1, ())
 
 
-def test_every_ability_declares_itself() -> None:
+def test_every_ability_has_its_primary_metric() -> None:
     primary = {name: ability_named(name).metrics[0] for name in BUILTIN}
     assert primary == {
         "noise_robustness": "accuracy",
@@ -74,7 +76,7 @@ def test_instructions_hold_the_sentences_of_the_protocol_in_their_language(name:
     assert ability.instructions("fr") == ability.instructions("en")
 
 
-def test_lists_multiply_instance_by_instance(folder: Path) -> None:
+def test_lists_of_settings_multiply_the_cases_of_each_instance(folder: Path) -> None:
     cases = cases_of(
         rgb.load(folder / "rgb" / "en_fact.json"), ability="counterfactual_robustness",
         passages=[2, 3], noise_rate=[0, 0.4], correct_rate=[0.25], team="a",
@@ -96,7 +98,7 @@ def test_lists_multiply_instance_by_instance(folder: Path) -> None:
     assert case.instructions == ability_named("counterfactual_robustness").instructions("en")
 
 
-def test_one_value_is_in_the_facets_and_not_in_the_id(folder: Path) -> None:
+def test_a_single_value_is_in_the_facets_but_not_in_the_id(folder: Path) -> None:
     cases = cases_of(rgb.load(folder / "rgb" / "en.json"), ability="noise_robustness", noise_rate=0.40)
     assert list(cases) == ["en-0", "en-1", "en-2", "en-3b", "en-4"]
     assert cases["en-0"].facets["noise_rate"] == "0.4"
@@ -112,13 +114,13 @@ def test_negative_rejection_supplies_noise_only(folder: Path) -> None:
             assert case.facets["noise_realised"] == ("1" if case.supplied else "0")
 
 
-def test_assemblies_differ(folder: Path) -> None:
+def test_the_assemblies_supply_different_passages(folder: Path) -> None:
     instances = rgb.load(folder / "rgb" / "en_fact.json")
-    both = [
+    supplied_ids = [
         supplied(cases_of(instances, ability="noise_robustness", assembly=assembly)["en_fact-0"])
         for assembly in ("balanced", "rgb-compat")
     ]
-    assert [{name[0] for name in names} for names in both] == [{"p"}, {"w"}]
+    assert [{name[0] for name in names} for names in supplied_ids] == [{"p"}, {"w"}]
 
 
 def test_plain_records_keep_their_own_passages(folder: Path) -> None:
@@ -131,7 +133,7 @@ def test_plain_records_keep_their_own_passages(folder: Path) -> None:
     assert "noise_realised" not in cases["slots"].facets
 
 
-def test_plain_passages_are_the_head_when_a_number_is_given(folder: Path) -> None:
+def test_a_number_of_passages_takes_the_first_ones_of_a_plain_record(folder: Path) -> None:
     cases = cases_of(jsonl.load(folder / "cases.jsonl"), passages=[0, 2])
     assert supplied(cases["slots-passages=2"]) == ["d1", "d2"]
     assert cases["slots-passages=0"].supplied == cases["aliases-passages=0"].supplied == ()
@@ -182,7 +184,7 @@ def test_a_rate_of_many_digits_is_not_a_shortfall(rate: float) -> None:
         assert shortfalls(list(cases.values())).count == 0
 
 
-def test_the_float_rounding_of_compat_is_a_shortfall() -> None:
+def test_the_float_rounding_of_rgb_compat_is_a_shortfall() -> None:
     passages = tuple(Passage(f"{r}{i}", "t", role=r) for r in ("positive", "negative") for i in range(25))
     settings = {"ability": "noise_robustness", "passages": 25, "noise_rate": 0.28, "assembly": "rgb-compat"}
     cases = cases_of((Instance("x", "Q?", passages=passages),), **settings)
@@ -194,7 +196,7 @@ def test_the_float_rounding_of_compat_is_a_shortfall() -> None:
     ("pairs", "noise", "correct", "realised", "short"),
     [(6, 0.4, 0.4, "0.4", 0), (6, 0.5, 0.5, "0.2", 1), (2, 0.0, 0.4, "0.5", 1), (5, 0.0, 1.0, "1", 0)],
 )
-def test_correct_passages_that_are_not_there_are_a_shortfall(
+def test_missing_correct_passages_are_a_shortfall(
     pairs: int, noise: float, correct: float, realised: str, short: int
 ) -> None:
     pools: dict[Role, int] = {"positive": pairs, "counterfactual": pairs, "negative": 5}
@@ -210,16 +212,16 @@ def test_only_counterfactual_robustness_has_correct_passages(folder: Path) -> No
         assert "correct_realised" not in case.facets
 
 
-def test_plain_records_with_fewer_passages_than_asked_fall_short(folder: Path) -> None:
+def test_plain_records_with_too_few_passages_are_a_shortfall(folder: Path) -> None:
     cases = cases_of(jsonl.load(folder / "cases.jsonl"), passages=3)
     assert shortfalls(list(cases.values())) == Shortfalls(2, 6, ("5", "unanswerable"))
 
 
-def test_a_records_own_rate_is_a_facet_that_an_ability_replaces() -> None:
+def test_a_rate_in_a_record_is_a_facet_that_an_ability_replaces() -> None:
     passages = (Passage("p0", "a", role="positive"), Passage("n0", "b", role="negative"))
     instance = Instance("q1", "Q?", (("a",),), passages, facets={"noise_rate": "0.9", "correct_rate": "0.5"})
     (plain,) = cases_of((instance,), passages=2).values()
     assert (plain.facets["noise_rate"], plain.facets["correct_rate"]) == ("0.9", "0.5")
     assert shortfalls([plain]).count == 0
-    (asked,) = cases_of((instance,), ability="noise_robustness", noise_rate=0.5, passages=2).values()
-    assert asked.facets["noise_rate"] == "0.5"
+    (with_ability,) = cases_of((instance,), ability="noise_robustness", noise_rate=0.5, passages=2).values()
+    assert with_ability.facets["noise_rate"] == "0.5"

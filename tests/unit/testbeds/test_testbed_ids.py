@@ -1,3 +1,5 @@
+"""Safe and unique ids of cases."""
+
 from __future__ import annotations
 
 import re
@@ -16,7 +18,7 @@ def test_plain_names_are_unchanged(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", "a b", "a::b[c]", "问题", "a/b", "x" * 61, "\x1b[31m", "a\u202eb", "a\nb", "a,b", "\udcff"]
 )
-def test_other_names_become_plain_short_and_stay_apart(name: str) -> None:
+def test_other_names_become_plain_short_and_unique(name: str) -> None:
     plain = safe(name)
     assert re.fullmatch(r"[A-Za-z0-9_.=@+~-]{1,60}", plain)
     assert re.search(r"~[0-9a-f]{6}$", plain)
@@ -37,7 +39,7 @@ def test_other_names_become_plain_short_and_stay_apart(name: str) -> None:
         ("投资基金", r"____~[0-9a-f]{6}"),
     ],
 )
-def test_the_published_topics_and_tasks_are_read_in_english(name: str, plain: str) -> None:
+def test_the_published_chinese_topics_and_tasks_are_translated_to_english(name: str, plain: str) -> None:
     assert re.fullmatch(plain, safe(name))
 
 
@@ -49,7 +51,7 @@ def test_an_english_name_does_not_collide_with_a_translated_one() -> None:
     assert ids[1] != ids[2]
 
 
-def test_a_collision_gets_a_longer_hash_and_the_earlier_id_stays() -> None:
+def test_the_later_of_two_colliding_names_gets_a_longer_hash() -> None:
     by_id: dict[str, list[str]] = defaultdict(list)
     number = 0
     while True:

@@ -1,3 +1,5 @@
+"""Selection of cases by `where`, `limit` and `sample`."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -17,17 +19,17 @@ def strata(sizes: dict[str, int]) -> list[Case]:
     return [case(f"{topic}{i}", topic=topic, task="t") for topic, size in sizes.items() for i in range(size)]
 
 
-def test_where_limit_and_sample_in_that_order() -> None:
+def test_where_limit_and_sample_apply_in_this_order() -> None:
     cases = [case(f"c{i}", topic="ab"[i % 2], noise_rate="0.4" if i < 6 else "0.8") for i in range(12)]
     assert select(cases, {}, None, None, 0) == list(range(12))
     assert select(cases, {"topic": "a"}, None, None, 0) == [0, 2, 4, 6, 8, 10]
     assert select(cases, {"topic": "a", "noise_rate": "0.40"}, None, None, 0) == [0, 2, 4]
     assert select(cases, {"topic": "*"}, 3, None, 0) == [0, 1, 2]
     assert select(cases, {"topic": "b"}, 2, None, 0) == [1, 3]
-    kept = select(cases, {"topic": "a"}, 4, 2, 0)
-    assert len(kept) == 2
-    assert kept == sorted(kept)
-    assert set(kept) <= {0, 2, 4, 6}
+    sample = select(cases, {"topic": "a"}, 4, 2, 0)
+    assert len(sample) == 2
+    assert sample == sorted(sample)
+    assert set(sample) <= {0, 2, 4, 6}
     assert select(cases, {"topic": "none"}, None, 5, 0) == []
     assert select([], {"x": "y"}, 1, None, 0) == []
 
@@ -51,24 +53,26 @@ def test_a_facet_that_no_case_has_is_refused_unless_the_plugin_knows_it() -> Non
         ({"a": 1, "b": 1, "c": 1}, 3, {"a": 1, "b": 1, "c": 1}),
     ],
 )
-def test_shares_by_largest_remainder_with_one_a_stratum(sizes: dict[str, int], n: int, shares: dict[str, int]) -> None:
+def test_strata_share_a_sample_by_largest_remainder_with_at_least_one_case_each_if_it_suffices(
+    sizes: dict[str, int], n: int, shares: dict[str, int]
+) -> None:
     cases = strata(sizes)
     assert Counter(cases[i].facets["topic"] for i in stratified(cases, n, 0)) == shares
 
 
-def test_task_is_a_stratum_too_and_facets_may_be_missing() -> None:
+def test_topics_and_tasks_are_strata_and_may_be_missing() -> None:
     cases = [case(f"c{i}", task="ab"[i % 2]) for i in range(20)] + [case("lone")]
-    chosen = [cases[i] for i in stratified(cases, 3, 0)]
-    assert Counter(c.facets.get("task") for c in chosen) == {"a": 1, "b": 1, None: 1}
+    sample = [cases[i] for i in stratified(cases, 3, 0)]
+    assert Counter(c.facets.get("task") for c in sample) == {"a": 1, "b": 1, None: 1}
 
 
-def test_a_sample_depends_on_the_seed_and_keeps_settings_of_an_instance_together() -> None:
+def test_a_sample_depends_on_the_seed_and_takes_all_settings_of_an_instance() -> None:
     cases = [case(f"c{i}", noise_rate=rate) for i in range(50) for rate in ("0", "0.4")]
     assert stratified(cases, 10, 0) == stratified(cases, 10, 0) != stratified(cases, 10, 1)
     assert set(Counter(cases[i].id for i in stratified(cases, 10, 0)).values()) == {2}
 
 
-def test_a_new_record_pushes_out_one_at_most() -> None:
+def test_a_new_record_replaces_at_most_one_case_of_the_sample() -> None:
     cases = strata({"a": 100})
     before = {cases[i].id for i in stratified(cases, 20, 3)}
     more = [case("new", topic="a", task="t"), *cases]
@@ -77,6 +81,6 @@ def test_a_new_record_pushes_out_one_at_most() -> None:
     assert after - before <= {"new"}
 
 
-def test_ten_thousand_strata_take_no_time() -> None:
+def test_ten_thousand_strata_are_sampled_without_a_timeout() -> None:
     cases = [case(f"c{i}", topic=f"t{i % 10_000}") for i in range(30_000)]
     assert len(stratified(cases, 20_000, 0)) == 20_000

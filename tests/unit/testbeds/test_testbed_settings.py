@@ -1,3 +1,5 @@
+"""Settings of a testbed: defaults, parsing and error messages."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -14,7 +16,7 @@ COMPAT = {**FACT, "assembly": "rgb-compat"}
 
 DATASET = "wanted 'format:path' such as 'jsonl:cases.jsonl'"
 
-REFUSED: list[tuple[dict[str, object], str]] = [
+INVALID_SETTINGS: list[tuple[dict[str, object], str]] = [
     ({}, f"dataset: is missing, {DATASET}"),
     ({"dataset": "cases.jsonl"}, f"dataset: found 'cases.jsonl', {DATASET}"),
     ({"dataset": "rgb:"}, f"dataset: found 'rgb:', {DATASET}"),
@@ -143,8 +145,8 @@ def parse(**raw: Any) -> Settings:
     return parse_settings(raw, "test_a.py:3")
 
 
-@pytest.mark.parametrize(("raw", "message"), REFUSED)
-def test_a_bad_setting_is_one_sentence_that_begins_with_its_place(raw: dict[str, object], message: str) -> None:
+@pytest.mark.parametrize(("raw", "message"), INVALID_SETTINGS)
+def test_an_invalid_setting_is_one_sentence_that_begins_with_its_place(raw: dict[str, object], message: str) -> None:
     with pytest.raises(SettingError) as error:
         parse_settings(raw, "test_a.py:3")
     assert str(error.value).startswith(f"test_a.py:3: {message}")
@@ -158,7 +160,7 @@ def test_unknown_names_raise_a_separate_class() -> None:
     assert (ability.value.kind, assembly.value.kind) == ("ability", "assembly")
 
 
-def test_a_suite_takes_known_keys_only() -> None:
+def test_a_suite_accepts_only_known_keys() -> None:
     raw: dict[str, object] = {"dataset": "rgb:a", "team": "x"}
     assert parse_settings(raw, "here").facets == {"team": "x"}
     with pytest.raises(UnknownNameError, match=r"^here: unknown key 'team'; known: ability, assembly, "):
@@ -214,7 +216,7 @@ def test_every_setting_is_parsed() -> None:
     }  # fmt: skip
 
 
-def test_rates_that_fill_the_passages_exactly_are_taken() -> None:
+def test_rates_that_add_up_to_1_are_accepted() -> None:
     assert parse(**{**FACT, "noise_rate": 0.7, "correct_rate": 0.3}).correct_rate == (0.3,)
     assert parse(**{**FACT, "noise_rate": 0.1 + 0.2, "correct_rate": 0.7}).correct_rate == (0.7,)
     assert parse(**{**FACT, "noise_rate": 0.5, "correct_rate": 0.5}).correct_rate == (0.5,)
@@ -222,7 +224,7 @@ def test_rates_that_fill_the_passages_exactly_are_taken() -> None:
 
 
 @pytest.mark.parametrize("ability", [None, "information_integration", "noise_robustness"])
-def test_a_default_written_out_is_as_good_as_left_out(ability: str | None) -> None:
+def test_an_explicit_default_gives_the_same_settings(ability: str | None) -> None:
     plain = parse(dataset="rgb:a", ability=ability)
     full = parse(dataset="rgb:a", ability=ability, noise_rate=0.0, correct_rate=0, assembly="balanced")
     assert replace(full, explicit=plain.explicit) == plain

@@ -1,3 +1,5 @@
+"""Folded texts with offsets into the original, and the longest shared run."""
+
 from __future__ import annotations
 
 import pytest
@@ -6,7 +8,9 @@ from hypothesis import strategies as st
 
 from pytest_rageval.text.folding import fold_compact, fold_with_offsets, shared_run
 
-hard = st.text(st.one_of(st.characters(), st.sampled_from("aßİſﬁ½é\u0301\u0345\u1100\u1161\u11a8ﾊﾞ　ς中\u09c7\u09be")))
+hard_texts = st.text(
+    st.one_of(st.characters(), st.sampled_from("aßİſﬁ½é\u0301\u0345\u1100\u1161\u11a8ﾊﾞ　ς中\u09c7\u09be"))
+)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +27,7 @@ def test_a_text_is_folded(text: str, folded: str) -> None:
     assert fold_compact(text) == fold_with_offsets(text).text == folded
 
 
-@given(hard)
+@given(hard_texts)
 def test_offsets_do_not_change_the_folded_text(text: str) -> None:
     folded = fold_with_offsets(text)
     assert folded.text == fold_compact(text)
@@ -31,7 +35,7 @@ def test_offsets_do_not_change_the_folded_text(text: str) -> None:
     assert list(folded.starts) == sorted(folded.starts)
 
 
-@given(hard, hard, hard)
+@given(hard_texts, hard_texts, hard_texts)
 def test_a_quote_is_found_in_place(before: str, quote: str, after: str) -> None:
     quote = f"a{quote}"
     assume("☃" not in quote)
@@ -55,7 +59,7 @@ def test_a_quote_is_found_in_place(before: str, quote: str, after: str) -> None:
         ("abc", "", []),
     ],
 )
-def test_spans_are_those_of_the_original_text(text: str, quote: str, spans: list[tuple[int, int]]) -> None:
+def test_spans_are_positions_in_the_original_text(text: str, quote: str, spans: list[tuple[int, int]]) -> None:
     assert list(fold_with_offsets(text).find(fold_compact(quote))) == spans
 
 
@@ -63,12 +67,12 @@ def test_spans_are_those_of_the_original_text(text: str, quote: str, spans: list
     ("needle", "text", "run"),
     [("abcdef", "xxabcdefxx", (0, 6)), ("abcdef", "bcd-ef", (1, 4)), ("abab", "ab", (0, 2)), ("abc", "xyz", (0, 0))],
 )
-def test_the_longest_shared_run(needle: str, text: str, run: tuple[int, int]) -> None:
+def test_the_longest_shared_run_is_located(needle: str, text: str, run: tuple[int, int]) -> None:
     assert shared_run(needle, text) == run
 
 
 @given(st.text("ab", max_size=9), st.text("ab", max_size=9))
-def test_the_longest_shared_run_is_that_of_all_runs(needle: str, text: str) -> None:
+def test_no_shared_run_is_longer(needle: str, text: str) -> None:
     runs = [(i, j) for i in range(len(needle)) for j in range(i, len(needle) + 1) if needle[i:j] in text]
     begin, end = shared_run(needle, text)
     assert needle[begin:end] in text

@@ -1,3 +1,5 @@
+"""Headings of Markdown texts."""
+
 from __future__ import annotations
 
 import time
@@ -12,7 +14,7 @@ def titles(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("# One\ntext\n### Three ###\n", ["One", "Three"]),
         ("#One\n####### seven\n    # code\n", []),
@@ -27,11 +29,11 @@ def titles(text: str) -> list[str]:
         ("", []),
     ],
 )
-def test_headings_are_those_of_markdown(text: str, wanted: list[str]) -> None:
-    assert titles(text) == wanted
+def test_headings_follow_the_rules_of_markdown(text: str, expected: list[str]) -> None:
+    assert titles(text) == expected
 
 
-def test_a_heading_says_where_it_begins_and_ends() -> None:
+def test_a_heading_has_its_start_and_end() -> None:
     text = "a\n# One\nTwo\n===\nb"
     assert [text[heading.start : heading.end] for heading in headings(text)] == ["# One\n", "Two\n===\n"]
 
@@ -40,6 +42,6 @@ def test_a_heading_says_where_it_begins_and_ends() -> None:
 def test_hostile_texts_take_linear_time(piece: str) -> None:
     text = piece * (300_000 // len(piece))
     start = time.process_time()
-    for made in (text, f"# {text}", f"---\n{text}", f"a\n{text}x"):
-        assert len(list(headings(made))) <= len(made)
+    for hostile_text in (text, f"# {text}", f"---\n{text}", f"a\n{text}x"):
+        assert len(list(headings(hostile_text))) <= len(hostile_text)
     assert time.process_time() - start < 10

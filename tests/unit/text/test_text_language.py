@@ -1,3 +1,5 @@
+"""Language detection: texts with Han characters are Chinese."""
+
 from __future__ import annotations
 
 import pytest
@@ -12,6 +14,6 @@ def test_han_characters_are_chinese(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "Paris", "éà", "，。", "Ａ１", "カナ", "한국"])
-def test_everything_else_is_not(text: str) -> None:
+def test_texts_without_han_characters_are_not_chinese(text: str) -> None:
     assert not has_chinese(text)
     assert detect_language(text) == "en"

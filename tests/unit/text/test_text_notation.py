@@ -1,3 +1,5 @@
+"""Normalization of thousands separators, wide commas and minus signs."""
+
 from __future__ import annotations
 
 import re
@@ -23,12 +25,12 @@ from pytest_rageval.text.notation import join_thousands, join_wide_thousands, ma
         ("a,234", "a,234"),
     ],
 )
-def test_commas_between_thousands_go(text: str, joined: str) -> None:
+def test_commas_between_thousands_are_removed(text: str, joined: str) -> None:
     assert join_thousands(text) == joined
 
 
 @given(st.lists(st.integers(0, 10**15), min_size=1, max_size=4))
-def test_groups_as_python_formats_them_are_joined(numbers: list[int]) -> None:
+def test_thousands_separators_of_python_are_removed(numbers: list[int]) -> None:
     assert join_thousands(" ".join(f"{each:,}" for each in numbers)) == " ".join(map(str, numbers))
 
 
@@ -44,12 +46,12 @@ def test_groups_as_python_formats_them_are_joined(numbers: list[int]) -> None:
         ("1,577", "1,577"),
     ],
 )
-def test_wide_commas_stay_only_between_thousands(text: str, split: str) -> None:
+def test_a_wide_comma_becomes_a_semicolon_except_between_thousands(text: str, split: str) -> None:
     assert split_wide_commas(text) == split
 
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u2007", "\u2009", "\u202f"])
-def test_wide_spaces_between_thousands_go(space: str) -> None:
+def test_wide_spaces_between_thousands_are_removed(space: str) -> None:
     assert join_wide_thousands(f"12{space}345{space}678 é") == "12345678 é"
     assert join_wide_thousands(f"2021{space}345é") == f"2021{space}345é"
     assert join_wide_thousands(f"5{space}% é") == f"5{space}% é"
@@ -96,12 +98,12 @@ def test_negative_numbers_are_marked(text: str, marked: str) -> None:
         "",
     ],
 )
-def test_a_hyphen_that_joins_stays(text: str) -> None:
+def test_a_hyphen_that_is_no_minus_sign_stays(text: str) -> None:
     assert mark_negatives(text, "~") == text
 
 
 @given(st.text("-–(5)$%负 a.6", max_size=12))
-def test_only_signs_of_numbers_are_marked(text: str) -> None:
+def test_only_minus_signs_of_numbers_are_marked(text: str) -> None:
     marked = mark_negatives(text, "~")
     assert all(re.match(r"~\d", marked[at:]) for at, character in enumerate(marked) if character == "~")
     assert [c for c in marked if c.isdigit()] == [c for c in text if c.isdigit()]

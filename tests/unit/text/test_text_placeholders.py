@@ -1,3 +1,5 @@
+"""Placeholders of templates are filled once."""
+
 from __future__ import annotations
 
 import pytest
@@ -21,10 +23,10 @@ def test_placeholders_are_filled(template: str, values: dict[str, str], expected
     assert fill(template, values) == expected
 
 
-def test_the_names_in_braces() -> None:
+def test_placeholders_are_the_lower_case_names_in_braces() -> None:
     assert placeholders("{a} {b_c} {a} {B} {1} { d } {}") == {"a", "b_c"}
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_inserted_values_stay_unchanged(one: str, other: str) -> None:
+def test_braces_in_inserted_values_stay_unchanged(one: str, other: str) -> None:
     assert fill("<{one}|{other}>", {"one": one, "other": other}) == f"<{one}|{other}>"

@@ -1,3 +1,5 @@
+"""Quantities in a text: numbers, units, ranges, dates and times."""
+
 from __future__ import annotations
 
 import time
@@ -11,7 +13,7 @@ from pytest_rageval.text.numerals import in_digits
 from pytest_rageval.text.quantities import DATE, TIME, UNKNOWN, in_names, quantities
 
 
-def said(text: str) -> list[tuple[float, float, str]]:
+def bounds_and_units(text: str) -> list[tuple[float, float, str]]:
     return [(float(one.low), float(one.high), one.unit) for one in quantities(text)]
 
 
@@ -54,7 +56,7 @@ def said(text: str) -> list[tuple[float, float, str]]:
     ],
 )
 def test_a_quantity_is_parsed(text: str, value: float, unit: str) -> None:
-    assert said(text) == [(value, value, unit)]
+    assert bounds_and_units(text) == [(value, value, unit)]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ def test_a_quantity_is_parsed(text: str, value: float, unit: str) -> None:
         ("5亿左右", ""),
     ],
 )
-def test_the_word_behind_a_number_is_its_unit_where_none_is_known(text: str, noun: str) -> None:
+def test_without_a_known_unit_the_word_after_a_number_is_its_noun(text: str, noun: str) -> None:
     assert [(one.unit, one.noun) for one in quantities(text)] == [("", noun)]
 
 
@@ -76,12 +78,12 @@ def test_the_word_behind_a_number_is_its_unit_where_none_is_known(text: str, nou
     "text", ["5-10%", "5% – 10%", "5%至10%", "between 5% and 10%", "介于5%和10%之间", "百分之五到百分之十"]
 )
 def test_a_range_is_parsed(text: str) -> None:
-    assert said(text) == [(5, 10, "%")]
+    assert bounds_and_units(text) == [(5, 10, "%")]
 
 
 @pytest.mark.parametrize("text", ["from 5% to 7%", "5% and 7%", "从5%到7%"])
 def test_two_quantities_are_not_a_range(text: str) -> None:
-    assert said(text) == [(5, 5, "%"), (7, 7, "%")]
+    assert bounds_and_units(text) == [(5, 5, "%"), (7, 7, "%")]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_a_date_is_parsed(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["15:30", "3:30 pm", "下午3点30分", "下午三点半"])
 def test_a_time_of_day_is_parsed(text: str) -> None:
-    assert said(text) == [(930, 930, TIME)]
+    assert bounds_and_units(text) == [(930, 930, TIME)]
 
 
 @pytest.mark.parametrize(
@@ -124,11 +126,11 @@ def test_a_time_of_day_is_parsed(text: str) -> None:
         "5th",
     ],
 )
-def test_other_numbers_are_no_quantities(text: str) -> None:
-    assert said(text) == []
+def test_numbers_in_names_and_idioms_are_not_quantities(text: str) -> None:
+    assert bounds_and_units(text) == []
 
 
-def test_digits_in_names_are_separate() -> None:
+def test_digits_in_names_are_listed_separately() -> None:
     assert [float(one.low) for one in in_names("The 5th Boeing 737 of 7")] == [5, 737]
 
 
@@ -138,7 +140,11 @@ def test_a_wide_comma_hides_no_date(before: str) -> None:
 
 
 def test_a_wide_comma_hides_no_time_of_day() -> None:
-    assert said("上午，9点半开门；在9：30，10：30休息") == [(570, 570, TIME), (570, 570, TIME), (630, 630, TIME)]
+    assert bounds_and_units("上午，9点半开门；在9：30，10：30休息") == [
+        (570, 570, TIME),
+        (570, 570, TIME),
+        (630, 630, TIME),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -155,21 +161,21 @@ def test_an_ambiguous_number_is_unknown(text: str) -> None:
 
 
 def in_chinese(number: int) -> str:
-    """Write a number below 100 million as it is said."""
+    """Write a number below 100 million in Chinese numerals."""
     if number >= 10_000:
         rest = number % 10_000
         return in_chinese(number // 10_000) + "万" + ("零" * (0 < rest < 1000) + in_chinese(rest) if rest else "")
-    written, gap = "", False
+    numeral, gap = "", False
     for power, name in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
         digit = number // power % 10
-        written += ("零" * (gap and bool(written)) + "零一二三四五六七八九"[digit] + name) if digit else ""
+        numeral += ("零" * (gap and bool(numeral)) + "零一二三四五六七八九"[digit] + name) if digit else ""
         gap = not digit
-    return written
+    return numeral
 
 
 @given(st.integers(10, 99_999_999))
 def test_chinese_numerals_have_their_value(number: int) -> None:
-    assert said(f"共{in_chinese(number)}元") == [(number, number, "CNY")]
+    assert bounds_and_units(f"共{in_chinese(number)}元") == [(number, number, "CNY")]
 
 
 @given(st.integers(0, 10**12), st.integers(0, 4), st.sampled_from(["{}", "它是{}。", "about {} in all", "({}x)"]))
@@ -179,8 +185,8 @@ def test_a_number_is_the_same_in_every_format(number: int, places: int, around: 
     grouped = f"{number // 10**places:,}" + digits[len(f"{number // 10**places}") :]
     full_width = grouped.translate({ord(c): ord(c) + 0xFEE0 for c in "0123456789.,"})
 
-    for written in (digits, grouped, full_width):
-        assert {abs(one.low) for one in quantities(around.format(written))} == {value}
+    for formatted in (digits, grouped, full_width):
+        assert {abs(one.low) for one in quantities(around.format(formatted))} == {value}
     assert {one.low for one in quantities(f"{digits}万")} == {value * 10_000}
     assert {one.low for one in quantities(f"{digits} bn")} == {value * 10**9}
 
@@ -194,7 +200,7 @@ def test_any_text_is_parsed(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["1,", "1,111", "9", "1.", "(", "二", "万", "two ", "hundred ", "2023-", "1 to ", "$", "- ", "May ", "1/"]
 )
-def test_time_is_linear(piece: str) -> None:
+def test_parsing_takes_linear_time(piece: str) -> None:
     def seconds(count: int) -> float:
         begin = time.process_time()
         quantities(f"5{piece * count}")

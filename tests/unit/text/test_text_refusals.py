@@ -1,4 +1,4 @@
-"""Plain refusals: what is one, what only looks like one, and how many the rule finds."""
+"""Plain refusals: examples, counterexamples, and precision and recall of the rule."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ REFUSALS = [row["answer"] for row in ROWS if row["label"] == "refusal"]
 
 @pytest.mark.parametrize("half", ["develop", "held-out"])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_rule_finds_the_refusals_of_many_models(language: str, half: str) -> None:
+def test_the_rule_has_precision_and_recall_of_at_least_90_percent(language: str, half: str) -> None:
     rows = [row for row in ROWS if row["language"] == language and row["half"] == half]
-    wanted = {row["answer"] for row in rows if row["label"] == "refusal"}
-    found = {row["answer"] for row in rows if refuses(row["answer"])}
-    assert len(wanted) >= 15
-    assert len(rows) - len(wanted) >= 15
-    assert len(wanted & found) / len(wanted) >= 0.9
-    assert len(wanted & found) / len(found) >= 0.9
+    labelled = {row["answer"] for row in rows if row["label"] == "refusal"}
+    detected = {row["answer"] for row in rows if refuses(row["answer"])}
+    assert len(labelled) >= 15
+    assert len(rows) - len(labelled) >= 15
+    assert len(labelled & detected) / len(labelled) >= 0.9
+    assert len(labelled & detected) / len(detected) >= 0.9
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_rule_finds_the_refusals_of_many_models(language: str, half: str) ->
         "根据文档，无法确定票价。请咨询售票处。",
     ],
 )
-def test_a_refusal_says_that_there_is_no_answer(text: str) -> None:
+def test_a_statement_that_there_is_no_answer_is_a_refusal(text: str) -> None:
     assert refuses(text)
 
 
@@ -93,7 +93,7 @@ def test_an_answer_with_a_negation_or_a_caveat_is_not_a_refusal(text: str) -> No
         "营业收入为9亿元，但文中没有应收账款的数据，因此无法计算周转率。",
     ],
 )
-def test_a_final_no_answer_is_a_refusal_after_any_facts(text: str) -> None:
+def test_a_conclusion_without_an_answer_is_a_refusal_even_after_facts(text: str) -> None:
     assert refuses(text)
     assert refuses(f"{text} {'请查阅年报。' if '。' in text else 'Please see the annual report.'}")
     assert not refuses(f"{text} {'大约是9%。' if '。' in text else 'It was probably 9%.'}")
@@ -108,11 +108,11 @@ def test_a_final_no_answer_is_a_refusal_after_any_facts(text: str) -> None:
         "大桥于1931年通车。证据被毁，因此无法确定设计者。",
     ],
 )
-def test_a_conclusion_about_more_than_the_question_or_without_the_sources_leaves_the_answer(text: str) -> None:
+def test_a_caveat_about_a_detail_or_about_a_cause_is_not_a_refusal(text: str) -> None:
     assert not refuses(text)
 
 
-def test_years_and_numbers_of_forms_are_not_figures() -> None:
+def test_years_and_form_numbers_after_a_refusal_are_not_an_answer() -> None:
     refusal = "The documents do not state the revenue of 2021."
     assert refuses(f"{refusal} See Form 10-K, Item 7, of December 31, 2021.")
     assert not refuses(f"{refusal} Revenue was $48 million.")
@@ -133,7 +133,7 @@ def test_space_and_markup_around_a_refusal_change_nothing(text: str, mark: str) 
 
 
 @given(st.sampled_from([row for row in ROWS if row["label"] == "refusal"]))
-def test_yes_is_an_answer_before_any_text(row: dict[str, str]) -> None:
+def test_a_text_that_begins_with_yes_is_not_a_refusal(row: dict[str, str]) -> None:
     assert not refuses({"en": "Yes. ", "zh": "是的。"}[row["language"]] + row["answer"])
 
 
@@ -143,22 +143,22 @@ def test_a_refusal_after_an_answer_is_a_caveat(row: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("unit", ["the document not ", "没有", "i do not clearly ", "= ", ". ", "it "])
-def test_a_long_text_is_read_in_a_moment(unit: str) -> None:
+def test_a_long_text_is_checked_within_5_seconds(unit: str) -> None:
     start = time.perf_counter()
     refuses(unit * 100_000)
     assert time.perf_counter() - start < 5
 
 
 def test_every_clause_that_refuses_has_a_hint() -> None:
-    wordings = [clause for row in ROWS for clause in ENGLISH.clauses(row["answer"])]
-    refused = [each for each in wordings if ENGLISH.refusal.search(each) or ENGLISH.closing.search(each)]
-    assert len(refused) > 100
-    assert [each for each in refused if not may_refuse(each, "en")] == []
+    clauses = [clause for row in ROWS for clause in ENGLISH.clauses(row["answer"])]
+    refusing_clauses = [each for each in clauses if ENGLISH.refusal.search(each) or ENGLISH.closing.search(each)]
+    assert len(refusing_clauses) > 100
+    assert [each for each in refusing_clauses if not may_refuse(each, "en")] == []
     texts = [row["answer"] for row in ROWS if any(map(ENGLISH.refusal.search, ENGLISH.clauses(row["answer"])))]
     assert [text for text in texts if not may_refuse(text, "en")] == []
 
 
 @given(st.from_regex(ENGLISH.refusal) | st.from_regex(ENGLISH.closing))
 @settings(suppress_health_check=list(HealthCheck))
-def test_whatever_the_patterns_of_refusals_match_has_a_hint(text: str) -> None:
+def test_each_match_of_a_refusal_pattern_has_a_hint(text: str) -> None:
     assert may_refuse(text, "en")

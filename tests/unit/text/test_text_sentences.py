@@ -1,3 +1,5 @@
+"""Texts are split into sentences."""
+
 from __future__ import annotations
 
 import time
@@ -39,7 +41,7 @@ def test_texts_are_split_into_sentences(marked: str) -> None:
     assert sentences(marked.replace("|", "")) == [part.strip() for part in marked.split("|")]
 
 
-def test_lines_end_sentences_and_empty_ones_are_dropped() -> None:
+def test_line_ends_end_sentences_and_empty_lines_are_dropped() -> None:
     assert sentences("One\r\n\n  two \u2028three\n \n") == ["One", "two", "three"]
     assert sentences("") == []
     assert sentences(" \n ") == []
@@ -53,9 +55,9 @@ def test_sentences_keep_everything_but_white_space(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", [" ", "\n", ".", "A. ", "a. ", "1. A ", "。”", "!?", "…", '."', " \n", "x", "中;"])
-def test_time_is_linear(unit: str) -> None:
-    began = time.perf_counter()
+def test_splitting_takes_linear_time(unit: str) -> None:
+    start = time.perf_counter()
     sentences(unit * (500_000 // len(unit)) + "x")
-    assert time.perf_counter() - began < 10, (
+    assert time.perf_counter() - start < 10, (
         "half a million characters take half a second; a quadratic step takes minutes"
     )

@@ -1,3 +1,5 @@
+"""Stems of words."""
+
 from __future__ import annotations
 
 import subprocess
@@ -28,13 +30,13 @@ def test_other_words_are_their_own_stems(word: str) -> None:
     assert stem(word) == word
 
 
-def test_threads_may_stem_at_once() -> None:
+def test_stems_are_correct_in_concurrent_threads() -> None:
     words = [f"opening{letter}s" for letter in "abcdefghijklmnop"] * 50
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(stem.__wrapped__, words)) == [stem(word) for word in words]
 
 
-def test_the_stemmer_is_imported_with_the_first_word_only() -> None:
+def test_the_stemmer_is_not_imported_before_the_first_word() -> None:
     program = "import sys, pytest_rageval.systems.extractive; print('snowballstemmer' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"

@@ -1,3 +1,5 @@
+"""NFKC normalization that takes linear time on hostile texts."""
+
 from __future__ import annotations
 
 import sys
@@ -27,12 +29,12 @@ def test_a_long_run_of_marks_is_broken_up_once() -> None:
     assert nfkc("x" + "\u0344" * 40) == nfkc(nfkc("x" + "\u0344" * 40))
 
 
-def test_no_mark_escapes_the_search_for_runs() -> None:
+def test_every_combining_mark_is_found_by_the_search_for_runs() -> None:
     marks = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.combining(chr(code))]
     assert [mark for mark in marks if mark.isalnum() or mark.isspace() or mark.isascii()] == []
 
 
-def test_time_is_linear_on_alternating_marks() -> None:
-    began = time.perf_counter()
+def test_alternating_marks_take_linear_time() -> None:
+    start = time.perf_counter()
     nfkc("a" + "\u0301\u0323" * 200_000)
-    assert time.perf_counter() - began < 10, "the standard library alone needs minutes"
+    assert time.perf_counter() - start < 10, "the standard library alone needs minutes"

@@ -1,3 +1,5 @@
+"""Texts are split into words, and results per text are cached."""
+
 from __future__ import annotations
 
 import pytest
@@ -33,26 +35,26 @@ def test_a_lone_surrogate_separates_words() -> None:
     assert words("Rome\udfffLima") == ["Rome", "Lima"]
 
 
-def made_of(*texts: str) -> int:
-    """Return how many texts something was made of, when it was asked for of these."""
-    made = []
-    ask = cached_per_text(lambda text, mark: made.append(text + mark))
+def count_computations(*texts: str) -> int:
+    """Return how often the cached function ran for these texts."""
+    computed = []
+    cached = cached_per_text(lambda text, mark: computed.append(text + mark))
     for text in texts:
-        ask(text, "!")
-    return len(made)
+        cached(text, "!")
+    return len(computed)
 
 
-def test_the_spellings_of_a_case_are_cut_once() -> None:
+def test_a_hundred_short_texts_are_cached() -> None:
     spellings = [f"spelling {n}" for n in range(100)]
-    assert made_of(*spellings, *spellings) == 100
+    assert count_computations(*spellings, *spellings) == 100
 
 
-def test_few_texts_that_are_long_are_remembered() -> None:
+def test_only_a_few_long_texts_are_cached() -> None:
     long = [f"{n}".ljust(SHORT + 1) for n in range(20)]
-    assert made_of(*long[:8], *long[:8]) == 8
-    assert made_of(*long, *long) == 40
+    assert count_computations(*long[:8], *long[:8]) == 8
+    assert count_computations(*long, *long) == 40
 
 
 def test_the_cache_depends_on_all_arguments() -> None:
-    ask = cached_per_text(lambda text, *, twice=False: text * (1 + twice))
-    assert [ask("a"), ask("a", twice=True), ask("a")] == ["a", "aa", "a"]
+    cached = cached_per_text(lambda text, *, twice=False: text * (1 + twice))
+    assert [cached("a"), cached("a", twice=True), cached("a")] == ["a", "aa", "a"]

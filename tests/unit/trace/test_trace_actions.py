@@ -1,4 +1,4 @@
-"""The grammar of actions: every form that models write, valid or not."""
+"""The grammar of actions: every form that models write, valid and invalid."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ BROKEN = (
     'The arguments of searchPerson cannot be read; write searchPerson(key="value") or searchPerson({"key": "value"}).'
 )
 CODE = 'name=__import__("os").getcwd()'
-OPEN = "The bracket after Search is not closed."
+UNCLOSED = "The bracket after Search is not closed."
 UNKNOWN = "There is no tool Jump; there are Search, Lookup, searchPerson and Finish."
 
-READ: list[tuple[str, Action | None]] = [
+ACTIONS: list[tuple[str, Action | None]] = [
     ("Search[Milhouse].", Action("Search", "Milhouse")),
     ("Search[a] then Finish[b]", Action("Search", "a", "then Finish[b]")),
     ("Search[a[b]]", Action("Search", "a[b]")),
@@ -31,7 +31,7 @@ READ: list[tuple[str, Action | None]] = [
     (f"searchPerson({CODE})", Action("searchPerson", CODE, fault=BROKEN)),
     ("Jump[x]", Action("Jump", "x", fault=UNKNOWN)),
     ("", None),
-    # Where the action stands.
+    # Position of the action.
     ("Thought 1: I should look.\n  Action 1: Search[x]\nObservation 1: y", Action("Search", "x")),
     ("Action: Search[x]\nAction: Lookup[y]", Action("Search", "x")),
     ("Action 2: \n\nFinish[yes]", None),
@@ -45,8 +45,8 @@ READ: list[tuple[str, Action | None]] = [
     ('Search[a 5" gun] now', Action("Search", 'a 5" gun', "now")),
     ("Finish[two\nlines]", Action("Finish", "two\nlines")),
     ("Search[a) (b]", Action("Search", "a) (b")),
-    ("Search[open", Action("Search", "open", fault=OPEN)),
-    ("Search[open\nObservation 1: [1] and]", Action("Search", "open", fault=OPEN)),
+    ("Search[open", Action("Search", "open", fault=UNCLOSED)),
+    ("Search[open\nObservation 1: [1] and]", Action("Search", "open", fault=UNCLOSED)),
     # Arguments in parentheses.
     ("Search(museum opening)", Action("Search", "museum opening")),
     ('Search("museum (west)")', Action("Search", "museum (west)")),
@@ -77,9 +77,9 @@ READ: list[tuple[str, Action | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reply", "wanted"), READ, ids=[reply for reply, _ in READ])
-def test_an_action_is_read(reply: str, wanted: Action | None) -> None:
-    assert read_action(reply, TOOLS) == wanted
+@pytest.mark.parametrize(("reply", "expected"), ACTIONS, ids=[reply for reply, _ in ACTIONS])
+def test_an_action_is_read(reply: str, expected: Action | None) -> None:
+    assert read_action(reply, TOOLS) == expected
 
 
 def test_without_tools_any_name_is_an_action() -> None:
@@ -90,13 +90,13 @@ def test_without_tools_any_name_is_an_action() -> None:
 
 
 def test_no_program_of_a_model_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[object] = []
-    monkeypatch.setattr("builtins.print", ran.append)
+    printed: list[object] = []
+    monkeypatch.setattr("builtins.print", printed.append)
     for text in ("print(1)", "[print(1)]", "(lambda: print(1))()", "f'{print(1)}'", "[print(1) for _ in 'a']"):
         action = read_action(f"searchPerson(name={text})")
         assert action is not None
         assert action.fault
-    assert ran == []
+    assert printed == []
 
 
 LONG = 2 * 10**5
@@ -106,14 +106,14 @@ LONG = 2 * 10**5
     "text", [mark * LONG for mark in ("[", "(", "'", '{"a":', "9", "\\", "-")] + ["-" * LONG + "1", "x=" + "(" * LONG]
 )
 @pytest.mark.parametrize("before", ["Search[", "Search(", "Search(a=", '{"name": "Search", "arguments": '])
-def test_a_long_text_is_read_in_a_moment(before: str, text: str) -> None:
+def test_a_long_text_is_read_within_5_seconds(before: str, text: str) -> None:
     start = time.perf_counter()
     read_action(before + text + "])}")
     assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize("label", ["Action", "Thought", "Observation"])
-def test_a_label_with_a_long_blank_is_read_in_a_moment(label: str) -> None:
+def test_a_label_with_a_long_blank_is_read_within_5_seconds(label: str) -> None:
     start = time.perf_counter()
     for text in (f"Action: Search\n{label}{' ' * LONG}", f"{label} 1{chr(9) * LONG}", f"{label}{' ' * LONG}"):
         read_action(text)

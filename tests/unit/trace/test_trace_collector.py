@@ -6,7 +6,7 @@ from pytest_rageval.model.answer import Step
 from pytest_rageval.trace.collector import Event, collecting, current_collector
 
 
-def test_steps_come_in_the_order_in_which_they_began_and_parents_become_indexes() -> None:
+def test_steps_are_sorted_by_start_and_parents_become_indexes() -> None:
     with collecting() as collector:
         tool = Event("tool", {"name": "search"}, start=2.0)
         collector.add(Event("retrieve", {"query": "x"}, start=3.0, parent=tool))
@@ -24,9 +24,9 @@ def test_sixteen_cases_at_once_collect_only_their_own_steps() -> None:
         with collecting() as collector:
             for _ in range(5):
                 await asyncio.sleep(0)
-                mine = current_collector()
-                assert mine is not None
-                mine.add(Event("tool", {"name": str(number)}))
+                case_collector = current_collector()
+                assert case_collector is not None
+                case_collector.add(Event("tool", {"name": str(number)}))
         return collector.steps()
 
     async def cases() -> list[tuple[Step, ...]]:

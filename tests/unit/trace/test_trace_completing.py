@@ -1,4 +1,4 @@
-"""An answer gets its end, its ranking and its usage from its trace."""
+"""The trace of an answer completes its end, its ranking and its usage."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ TOOL = Step("tool", {"name": "search", "passages": [{"id": "a", "text": "A.", "s
 END = Step("end", {"reason": "finished"})
 
 
-def collected(*events: Event) -> Collector:
+def collector_of(*events: Event) -> Collector:
     collector = Collector()
     for event in events:
         collector.add(event)
     return collector
 
 
-def test_an_answer_without_a_step_stays_without() -> None:
+def test_an_answer_without_steps_gets_no_trace() -> None:
     assert complete_answer(Answer("x"), Collector()) == Answer("x")
     assert complete_answer(Answer("x")) == Answer("x")
 
@@ -41,17 +41,19 @@ def test_the_last_end_counts_and_comes_last() -> None:
 
 
 def test_returned_steps_win_over_collected_ones() -> None:
-    answer = complete_answer(Answer("x", trace=(TOOL,)), collected(Event("tool", {"name": "other"})))
+    answer = complete_answer(Answer("x", trace=(TOOL,)), collector_of(Event("tool", {"name": "other"})))
     assert answer.trace == (TOOL, END)
 
 
-def test_collected_steps_stand_between_the_times_of_our_own_stages() -> None:
+def test_collected_steps_are_inserted_between_our_timed_stages() -> None:
     ours = (Step("retrieve", {"seconds": 0.5, "retriever": "bm25"}), Step("generate", {"seconds": 2.0}))
     tool = Event("tool", {"name": "search"}, 1.0)
-    answer = complete_answer(Answer("x", trace=ours), collected(tool, Event("thought", {}, 2.0, parent=tool)))
+    answer = complete_answer(Answer("x", trace=ours), collector_of(tool, Event("thought", {}, 2.0, parent=tool)))
     between = (Step("tool", {"name": "search"}), Step("thought", {"parent": 1}))
     assert answer.trace == (ours[0], *between, ours[1], END)
-    answer = complete_answer(Answer("x", trace=ours), collected(Event("retrieve", {"query": "q", "seconds": 0.4}, 1.0)))
+    answer = complete_answer(
+        Answer("x", trace=ours), collector_of(Event("retrieve", {"query": "q", "seconds": 0.4}, 1.0))
+    )
     search = Step("retrieve", {"seconds": 0.4, "retriever": "bm25", "query": "q"})
     assert answer.trace == (search, ours[1], END)
 
@@ -62,8 +64,8 @@ def test_the_ranking_is_the_passages_in_order_of_first_appearance() -> None:
     answer = complete_answer(Answer("x", trace=(failed, TOOL, again)))
     b = ScoredPassage("b", page="B")
     assert answer.ranking == Ranking((ScoredPassage("a", None, "A."), b, ScoredPassage("7", title="T")))
-    own = Ranking((ScoredPassage("own"),))
-    assert complete_answer(Answer("x", own, trace=(TOOL,))).ranking == own
+    returned = Ranking((ScoredPassage("returned"),))
+    assert complete_answer(Answer("x", returned, trace=(TOOL,))).ranking == returned
     assert complete_answer(Answer("x", trace=(Step("tool", {"name": "add"}),))).ranking is None
     assert complete_answer(Answer("x", trace=(Step("retrieve", {"passages": []}),))).ranking == Ranking(())
 
@@ -79,12 +81,12 @@ def test_scores_stay_if_they_never_rise() -> None:
     assert [item.score for item in ranking] == [None, None, None]
 
 
-def test_usage_is_the_sum_of_the_model_calls_and_unknown_where_one_is() -> None:
-    known = Step("completion", {"prompt_tokens": 10, "completion_tokens": 2, "cost_usd": 0.25})
-    half = Step("completion", {"prompt_tokens": 5, "completion_tokens": 1})
-    assert usage_of_trace((known, known, TOOL)) == Usage(20, 4, 0.5)
-    assert usage_of_trace((known, half)) == Usage(15, 3, None)
-    assert usage_of_trace((known, Step("completion", {"prompt_tokens": -1}))) == Usage()
+def test_usage_is_the_sum_of_the_model_calls_and_unknown_if_one_is_unknown() -> None:
+    complete = Step("completion", {"prompt_tokens": 10, "completion_tokens": 2, "cost_usd": 0.25})
+    without_cost = Step("completion", {"prompt_tokens": 5, "completion_tokens": 1})
+    assert usage_of_trace((complete, complete, TOOL)) == Usage(20, 4, 0.5)
+    assert usage_of_trace((complete, without_cost)) == Usage(15, 3, None)
+    assert usage_of_trace((complete, Step("completion", {"prompt_tokens": -1}))) == Usage()
     assert usage_of_trace((TOOL,)) == Usage()
 
 
@@ -97,14 +99,14 @@ def test_outages_are_distinguished_from_other_ends() -> None:
     assert outage_of((Step("tool", {"name": "x", "error": "ConnectionError"}),)) is None
 
 
-def test_one_call_that_two_sources_recorded_is_one_step() -> None:
+def test_a_call_recorded_by_two_sources_is_one_step() -> None:
     span = Event("tool", {"name": "search", "arguments": '{"q": "x"}', "tool_call_id": "c1"}, 1.0, 2.0, source="otel")
     ours = Event("tool", {"name": "search", "arguments": {"q": "x"}, "result": "r"}, 1.1, 1.9, source="tracing")
     inner = Event("retrieve", {"query": "x"}, 1.2, 1.3, ours, "tracing")
     later = Event("tool", {"name": "search", "arguments": {"q": "x"}}, 2.5, 2.6, source="tracing")
     call = Event("completion", {"prompt_tokens": 3, "completion_tokens": 1}, 3.0, 4.0, source="otel")
     http = Event("completion", {"prompt_tokens": 3, "completion_tokens": 1, "cost_usd": 0.1}, 3.1, 3.9, source="http")
-    assert complete_answer(Answer("x"), collected(span, ours, inner, later, call, http)).trace == (
+    assert complete_answer(Answer("x"), collector_of(span, ours, inner, later, call, http)).trace == (
         Step("tool", {"name": "search", "arguments": '{"q": "x"}', "result": "r", "tool_call_id": "c1"}),
         Step("retrieve", {"query": "x", "parent": 0}),
         Step("tool", {"name": "search", "arguments": {"q": "x"}}),
@@ -113,12 +115,12 @@ def test_one_call_that_two_sources_recorded_is_one_step() -> None:
     )
 
 
-def test_a_model_call_inside_one_with_unknown_tokens_is_one_step() -> None:
-    known = {"model": "m-2025", "prompt_tokens": 3, "completion_tokens": 1}
+def test_a_model_call_inside_another_with_unknown_tokens_is_one_step() -> None:
+    usage = {"model": "m-2025", "prompt_tokens": 3, "completion_tokens": 1}
     spans = [Event("completion", {"model": "m"}, start, 2.0, source="otel") for start in (1.0, 1.1)]
-    http = [Event("completion", known, start, 2.01) for start in (1.2, 1.3)]
-    assert complete_answer(Answer("x"), collected(*spans, *http)).trace == (
-        *(Step("completion", {**known, "model": "m"}) for _ in spans),
+    http = [Event("completion", usage, start, 2.01) for start in (1.2, 1.3)]
+    assert complete_answer(Answer("x"), collector_of(*spans, *http)).trace == (
+        *(Step("completion", {**usage, "model": "m"}) for _ in spans),
         END,
     )
 
@@ -126,45 +128,45 @@ def test_a_model_call_inside_one_with_unknown_tokens_is_one_step() -> None:
 @pytest.mark.parametrize(
     ("model", "start", "end"), [("other", 1.1, 1.9), ("m", 2.01, 2.02), ("m", 1.9, 2.5), ("m", 0.9, 1.9)]
 )
-def test_another_model_call_near_one_with_unknown_tokens_stays_a_step(model: str, start: float, end: float) -> None:
+def test_a_different_model_call_near_one_with_unknown_tokens_stays_a_step(model: str, start: float, end: float) -> None:
     span = Event("completion", {"model": "m"}, 1.0, 2.0, source="otel")
     http = Event("completion", {"model": model, "prompt_tokens": 3, "completion_tokens": 1}, start, end)
-    assert len(complete_answer(Answer("x"), collected(span, http)).trace) == 3
+    assert len(complete_answer(Answer("x"), collector_of(span, http)).trace) == 3
 
 
-def test_equal_calls_at_once_from_one_source_stay_two() -> None:
+def test_equal_concurrent_calls_from_one_source_stay_two_steps() -> None:
     first, second = (Event("tool", {"name": "search"}, 1.0, 2.0, source="tracing") for _ in range(2))
-    assert len(complete_answer(Answer("x"), collected(first, second)).trace) == 3
+    assert len(complete_answer(Answer("x"), collector_of(first, second)).trace) == 3
 
 
 class ComparedText(str):
-    """A text that counts how often one is compared."""
+    """A text that counts comparisons."""
 
     __slots__ = ()
     __hash__ = str.__hash__
-    compared = 0
+    comparisons = 0
 
     def __eq__(self, other: object) -> bool:
-        ComparedText.compared += 1
+        ComparedText.comparisons += 1
         return str.__eq__(self, other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
 
-def test_the_work_grows_with_the_number_of_calls_and_not_with_its_square() -> None:
+def test_merging_steps_takes_linear_time() -> None:
     def calls(at: int, source: str) -> list[Event]:
         details = {"tool": {"name": "search"}, "completion": {"model": "m"}}
         return [Event(kind, detail, at, at + 0.5, source=ComparedText(source)) for kind, detail in details.items()]
 
     count = 1000
     events = [event for at in range(count) for event in calls(at, "environment")]
-    trace = complete_answer(Answer("x"), collected(*events, *calls(count // 2, "tracing"))).trace
+    trace = complete_answer(Answer("x"), collector_of(*events, *calls(count // 2, "tracing"))).trace
     assert len(trace) == 2 * count + 1
-    assert ComparedText.compared < 50 * count
+    assert ComparedText.comparisons < 50 * count
 
 
-def test_what_json_cannot_hold_becomes_its_repr() -> None:
+def test_a_value_that_is_not_json_becomes_its_repr() -> None:
     with collecting() as collector, tracing.step("mine", handle=object, n=float("inf")):
         pass
     (step, _) = complete_answer(Answer("x"), collector).trace

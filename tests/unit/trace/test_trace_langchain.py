@@ -1,4 +1,4 @@
-"""The callback handler of LangChain, on real runs of langchain-core."""
+"""The callback handler for LangChain, in real runs of langchain-core."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def search(query: str) -> str:
 
 @tool(response_format="content_and_artifact")
 def fetch(query: str) -> tuple[str, list[Document]]:
-    """Return documents beside their text."""
+    """Return a text and its documents."""
     return "found", Index().invoke(query)
 
 
@@ -66,11 +66,11 @@ def run(runnable: Any, value: Any) -> tuple[Step, ...]:
     return collector.steps()
 
 
-def test_a_search_inside_a_tool_has_it_as_its_parent_also_through_a_chain() -> None:
+def test_the_parent_of_a_search_in_a_tool_is_the_tool_even_through_a_chain() -> None:
     trace = run(RunnableLambda(lambda query: search.invoke({"query": query})) | RunnableLambda(str), "hours")
-    found, inner = trace
-    assert (found.kind, found.detail["name"], found.detail["arguments"]) == ("tool", "search", {"query": "hours"})
-    assert found.detail["result"] == "Open from 9:00."
+    outer, inner = trace
+    assert (outer.kind, outer.detail["name"], outer.detail["arguments"]) == ("tool", "search", {"query": "hours"})
+    assert outer.detail["result"] == "Open from 9:00."
     assert (inner.kind, inner.detail["parent"], inner.detail["query"]) == ("retrieve", 0, "hours")
     assert inner.detail["passages"] == [{"id": "hours#1", "text": "Open from 9:00.", "score": 2.5}]
     assert all(step.detail["seconds"] >= 0 for step in trace)
@@ -94,13 +94,13 @@ def test_documents_next_to_a_tools_text_are_its_passages() -> None:
     assert trace[0].detail["call_id"] == "c7"
 
 
-def test_what_fails_has_the_class_of_its_error_first() -> None:
+def test_a_failed_step_has_an_error_that_begins_with_its_class() -> None:
     with collecting() as collector, pytest.raises(ConnectionError):
         search.invoke({"query": "raise"}, {"callbacks": [tracing.langchain()]})
     assert [step.detail["error"] for step in collector.steps()] == ["ConnectionError: no index"] * 2
 
 
-def test_outside_a_case_it_records_nothing() -> None:
+def test_outside_a_case_the_handler_records_nothing() -> None:
     assert search.invoke({"query": "hours"}, {"callbacks": [tracing.langchain()]}) == "Open from 9:00."
 
 

@@ -1,4 +1,4 @@
-"""Transcripts of ReAct: their steps, and how the run ended."""
+"""ReAct transcripts: their steps and the ends of their runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def steps_of(text: str) -> list[tuple[str, dict[str, object]]]:
     return [(step.kind, dict(step.detail)) for step in read_transcript(text).steps]
 
 
-def test_thoughts_and_calls_are_steps_and_finish_is_none() -> None:
+def test_thoughts_and_calls_are_steps_but_finish_is_not() -> None:
     assert steps_of(RUN) == [
         ("thought", {"text": "I should look\nat the hours."}),
         (
@@ -57,7 +57,7 @@ INVALID = {"invalid": True}
 
 
 @pytest.mark.parametrize(
-    ("said", "observed", "detail"),
+    ("action", "observation", "detail"),
     [
         ("Search[x]", "Could not find x. Similar: ['y']", {"name": "Search", "arguments": "x", "found": False}),
         ("Jump[x]", "Invalid Action. Valid Actions are", {"name": "Jump", "arguments": "x", **INVALID}),
@@ -67,9 +67,9 @@ INVALID = {"invalid": True}
         ("", "Hm.", {"name": "no_action", "arguments": "", **INVALID}),
     ],
 )
-def test_a_call_that_failed_says_so(said: str, observed: str, detail: dict[str, object]) -> None:
-    transcript = read_transcript(f"Action 1: {said}\nObservation 1: {observed}\n")
-    assert transcript.steps == (Step("tool", detail | {"result": observed}),)
+def test_a_failed_or_invalid_call_is_marked(action: str, observation: str, detail: dict[str, object]) -> None:
+    transcript = read_transcript(f"Action 1: {action}\nObservation 1: {observation}\n")
+    assert transcript.steps == (Step("tool", detail | {"result": observation}),)
     assert has_failed(transcript.steps[0])
     assert not transcript.is_finished
 
@@ -81,7 +81,7 @@ def test_a_verdict_is_never_evidence(verdict: str) -> None:
     assert steps_of(f"Thought 1: x\nAction 1: Finish[x]\nObservation 1: {verdict}") == [("thought", {"text": "x"})]
 
 
-def test_a_run_that_was_cut_ends_with_a_call_without_a_result() -> None:
+def test_calls_without_a_result_and_results_without_a_call_are_steps() -> None:
     text = "Action 1: Search[x]\nAction 2: Search[y]\nThought 3: z\nObservation 3: found"
     assert steps_of(f"Before.\n{text}") == [
         ("thought", {"text": "Before."}),
@@ -102,7 +102,7 @@ def test_a_run_that_was_cut_ends_with_a_call_without_a_result() -> None:
         ("Action 1: Search[x]\nObservation 1: Could not find that page, please try again.", "9:00", "tool_unavailable"),
     ],
 )
-def test_the_trace_says_how_the_run_ended(text: str, answer: str, reason: str) -> None:
+def test_the_trace_ends_with_the_reason(text: str, answer: str, reason: str) -> None:
     trace = read_transcript(text).trace(answer)
     assert trace[-1].kind == "end"
     assert end_reason(trace) == reason

@@ -9,7 +9,7 @@ from pytest_rageval.model.answer import Step
 from pytest_rageval.trace.shortening import shortened
 
 
-def test_a_long_text_loses_its_middle_and_says_how_much() -> None:
+def test_the_middle_of_a_long_text_is_replaced_by_its_length() -> None:
     step = Step("tool", {"name": "read", "arguments": {"pages": ["a" * 4 + "b" * 7 + "c" * 3]}, "seconds": 0.5})
     (short,) = shortened([step], 10, str)
     assert short.detail["arguments"] == {"pages": ["aaaab […4 characters…] bbccc"]}

@@ -1,4 +1,4 @@
-"""`pytest_rageval.tracing` records steps in a case and nothing outside."""
+"""`pytest_rageval.tracing` records steps inside a case and nothing outside."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.trace.collector import Collector, collecting
 
 
-def only(collector: Collector) -> dict[str, Any]:
-    """Return the detail of the one step, without its seconds."""
+def only_detail(collector: Collector) -> dict[str, Any]:
+    """Return the detail of the only step without its seconds."""
     (step,) = collector.steps()
     assert step.detail["seconds"] >= 0
     return {key: value for key, value in step.detail.items() if key != "seconds"}
@@ -37,7 +37,7 @@ def test_a_tool_keeps_its_name_signature_and_result() -> None:
     with collecting() as collector:
         assert add(1, 2, 3, 4, scale=2) == 20
     arguments = {"a": 1, "b": 2, "rest": [3, 4], "scale": 2}
-    assert only(collector) == {"name": "add", "arguments": arguments, "result": 20}
+    assert only_detail(collector) == {"name": "add", "arguments": arguments, "result": 20}
 
 
 def test_a_method_is_recorded_without_self() -> None:
@@ -48,7 +48,7 @@ def test_a_method_is_recorded_without_self() -> None:
 
     with collecting() as collector:
         Shop().search("x")
-    assert only(collector) == {"name": "find", "arguments": {"title": "x"}, "result": "x"}
+    assert only_detail(collector) == {"name": "find", "arguments": {"title": "x"}, "result": "x"}
 
 
 def test_an_error_is_recorded_and_raised() -> None:
@@ -63,10 +63,10 @@ def test_an_error_is_recorded_and_raised() -> None:
     for error, text in ((KeyError("x"), "KeyError: 'x'"), (MuteError(), "MuteError"), (OSError(), "OSError")):
         with collecting() as collector, pytest.raises(type(error)):
             fail(error)
-        assert only(collector)["error"] == text
+        assert only_detail(collector)["error"] == text
 
 
-def test_arguments_are_those_at_the_time_of_the_call() -> None:
+def test_arguments_are_recorded_before_the_call_changes_them() -> None:
     @tracing.tool
     def clear(titles: list[str]) -> list[str]:
         titles.clear()
@@ -75,11 +75,11 @@ def test_arguments_are_those_at_the_time_of_the_call() -> None:
     with collecting() as collector:
         result = clear(["x"])
         result.append("later")
-    assert only(collector) == {"name": "clear", "arguments": {"titles": ["x"]}, "result": []}
+    assert only_detail(collector) == {"name": "clear", "arguments": {"titles": ["x"]}, "result": []}
 
 
 class Document:
-    """A document as LangChain's."""
+    """A document with the attributes of a LangChain document."""
 
     def __init__(self, text: str, **metadata: str) -> None:
         self.page_content = text
@@ -102,7 +102,7 @@ def test_documents_that_a_tool_returns_are_passages(result: object, passages: li
 
     with collecting() as collector:
         assert search() is result
-    assert only(collector) == {"name": "search", "arguments": {}, "passages": passages}
+    assert only_detail(collector) == {"name": "search", "arguments": {}, "passages": passages}
 
 
 @pytest.mark.parametrize(
@@ -115,10 +115,10 @@ def test_other_results_are_returned_unchanged(result: object) -> None:
 
     with collecting() as collector:
         search()
-    assert only(collector)["result"] == result
+    assert only_detail(collector)["result"] == result
 
 
-def test_a_result_that_is_still_to_come_is_not_recorded() -> None:
+def test_an_iterator_or_awaitable_result_is_not_recorded() -> None:
     @tracing.tool
     def stream() -> Iterator[str]:
         yield "The museum opens at 9:00."
@@ -132,17 +132,17 @@ def test_a_result_that_is_still_to_come_is_not_recorded() -> None:
 
     with collecting() as collector:
         assert list(stream()) == ["The museum opens at 9:00."]
-    assert only(collector) == {"name": "stream", "arguments": {}}
+    assert only_detail(collector) == {"name": "stream", "arguments": {}}
     with collecting() as collector:
-        assert asyncio.run(awaited(later())) == "The museum opens at 9:00."
-    assert only(collector) == {"name": "later", "arguments": {}}
+        assert asyncio.run(await_value(later())) == "The museum opens at 9:00."
+    assert only_detail(collector) == {"name": "later", "arguments": {}}
 
 
-async def awaited(value: Awaitable[str]) -> str:
+async def await_value(value: Awaitable[str]) -> str:
     return await value
 
 
-def test_steps_nest_also_in_tasks_and_after_errors() -> None:
+def test_steps_nest_even_in_tasks_and_after_errors() -> None:
     @tracing.tool
     async def inner(n: int) -> None:
         await asyncio.sleep(0)
@@ -152,8 +152,8 @@ def test_steps_nest_also_in_tasks_and_after_errors() -> None:
     async def agent() -> None:
         with tracing.step("plan"):
             await asyncio.gather(inner(0), inner(1), return_exceptions=True)
-        with tracing.retrieve("q", retriever="shelf") as found:
-            found.passages = ["text"]
+        with tracing.retrieve("q", retriever="shelf") as search:
+            search.passages = ["text"]
         tracing.end("gave_up", "no hope")
 
     with collecting() as collector:
@@ -164,10 +164,10 @@ def test_steps_nest_also_in_tasks_and_after_errors() -> None:
     assert collector.steps()[-1].detail == {"reason": "gave_up", "detail": "no hope"}
 
 
-def test_passages_of_another_form_are_refused_in_a_case_only() -> None:
+def test_malformed_passages_are_refused_only_inside_a_case() -> None:
     def search() -> None:
-        with tracing.retrieve("q") as found:
-            found.passages = "text"
+        with tracing.retrieve("q") as retrieval:
+            retrieval.passages = "text"
 
     search()
     with collecting(), pytest.raises(SystemContractError, match=r"tracing 'found\.passages' returned a str; it must"):
@@ -181,7 +181,7 @@ def test_an_unknown_reason_names_the_known_ones() -> None:
         tracing.end("tired")
 
 
-def test_importing_it_imports_no_pytest_and_nothing_heavy() -> None:
+def test_importing_tracing_imports_neither_pytest_nor_heavy_packages() -> None:
     code = "import sys, pytest_rageval.tracing; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "pytest_rageval.tracing" in modules

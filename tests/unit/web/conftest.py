@@ -1,3 +1,3 @@
-"""Fixtures of the tests of local pages; `support.servers` defines them."""
+"""Fixtures for tests of local pages, imported from `support.servers`."""
 
 from support.servers.served_page import served  # noqa: F401

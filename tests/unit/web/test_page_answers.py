@@ -1,4 +1,4 @@
-"""What a local page answers, over HTTP: its assets, its errors, the values of a request."""
+"""Responses of a local page over HTTP: assets, errors and malformed requests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_an_unexpected_error_leaves_the_connection_open(served: PageProcess) -> 
     connection.close()
 
 
-def test_an_unknown_path_and_method_are_said(served: PageProcess) -> None:
+def test_an_unknown_path_or_method_is_reported(served: PageProcess) -> None:
     assert served.client.get("/api/nowhere").json() == {"error": "GET /api/nowhere: Not Found", "hint": ""}
     assert served.client.get("/api/echo").json()["error"] == "GET /api/echo: Method Not Allowed"
     assert "&lt;b&gt;" in served.client.get("/<b>").text
@@ -61,13 +61,13 @@ def test_an_unknown_path_and_method_are_said(served: PageProcess) -> None:
         ("application/json", b"[1]", "the request: its body is a JSON list, not an object"),
     ],
 )
-def test_a_malformed_body_is_said(served: PageProcess, media: str, body: bytes, error: str) -> None:
+def test_a_malformed_body_is_reported(served: PageProcess, media: str, body: bytes, error: str) -> None:
     answer = served.client.post("/api/echo", content=body, headers={"Content-Type": media})
     assert answer.status_code == 400
     assert answer.json()["error"].startswith(error)
 
 
-def test_a_malformed_form_is_said(served: PageProcess) -> None:
+def test_a_malformed_form_is_reported(served: PageProcess) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     for body in (b"text=%ff", b"text=\xff"):
         answer = served.client.post("/keep", content=body, headers=form)
@@ -75,7 +75,7 @@ def test_a_malformed_form_is_said(served: PageProcess) -> None:
         assert "its form is malformed" in answer.text
 
 
-def test_a_body_that_is_cut_short_does_nothing(served: PageProcess) -> None:
+def test_a_truncated_body_changes_nothing(served: PageProcess) -> None:
     (cookie,) = served.client.cookies.items()
     head = {
         "Host": f"127.0.0.1:{served.port}",
@@ -103,7 +103,7 @@ def test_the_assets_of_all_sites_and_of_the_page_are_served(served: PageProcess)
 
 
 @pytest.mark.parametrize("name", ["other.js", "..%2froutes.py", "%2e%2e", "%2e%2e%2f__init__.py", "a%00b", "%2fx", ""])
-def test_nothing_else_is_an_asset(served: PageProcess, name: str) -> None:
+def test_other_files_are_not_served_as_assets(served: PageProcess, name: str) -> None:
     assert served.client.get(f"/assets/{name}").status_code == 404
 
 

@@ -1,4 +1,4 @@
-"""What a local page writes: inside the project, never over what the person has not seen."""
+"""A local page writes only inside the project and overwrites no unseen version."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.web.files import FileChangedError, inside, read_snapshot, write_file
 
 
-def test_a_file_is_written_over_what_was_seen(tmp_path: Path) -> None:
+def test_the_version_that_the_user_saw_is_overwritten(tmp_path: Path) -> None:
     first = write_file(tmp_path, "cases/new.jsonl", b"one\n", seen="")
     path = tmp_path / "cases" / "new.jsonl"
     path.chmod(0o640)
-    seen = read_snapshot(path)
-    assert (seen.content, seen.digest) == (b"one\n", first)
-    assert write_file(tmp_path, path, b"two\n", seen=seen.digest) == read_snapshot(path).digest
+    snapshot = read_snapshot(path)
+    assert (snapshot.content, snapshot.digest) == (b"one\n", first)
+    assert write_file(tmp_path, path, b"two\n", seen=snapshot.digest) == read_snapshot(path).digest
     assert path.read_bytes() == b"two\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert [each.name for each in path.parent.iterdir()] == ["new.jsonl"]
 
 
 @pytest.mark.parametrize(
-    ("before", "seen", "problem"),
+    ("before", "seen_digest", "problem"),
     [
         (b"", "", "the file exists already; nothing was written"),
         (b"other", "", "the file exists already; nothing was written"),
@@ -37,12 +37,14 @@ def test_a_file_is_written_over_what_was_seen(tmp_path: Path) -> None:
         (None, "0" * 64, "the file was removed since the page read it, and nothing was written; reload the page"),
     ],
 )
-def test_what_the_person_has_not_seen_stays(tmp_path: Path, before: bytes | None, seen: str, problem: str) -> None:
+def test_a_version_that_the_user_did_not_see_is_not_overwritten(
+    tmp_path: Path, before: bytes | None, seen_digest: str, problem: str
+) -> None:
     path = tmp_path / "cases.jsonl"
     if before is not None:
         path.write_bytes(before)
     with pytest.raises(FileChangedError) as raised:
-        write_file(tmp_path, "cases.jsonl", b"mine", seen=seen)
+        write_file(tmp_path, "cases.jsonl", b"mine", seen=seen_digest)
     assert str(raised.value) == f"cases.jsonl: {problem}"
     assert (path.read_bytes() if path.exists() else None) == before
 
@@ -67,7 +69,7 @@ def test_a_link_inside_the_project_is_followed(tmp_path: Path) -> None:
     assert inside(tmp_path, tmp_path / "data" / ".." / "b") == tmp_path / "b"
 
 
-def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:
+def test_a_folder_or_a_named_pipe_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     for name in ("folder", "pipe"):
@@ -76,13 +78,13 @@ def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_error_while_writing_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = write_file(tmp_path, "cases.jsonl", b"old", seen="")
+    digest = write_file(tmp_path, "cases.jsonl", b"old", seen="")
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        write_file(tmp_path, "cases.jsonl", b"new", seen=seen)
+        write_file(tmp_path, "cases.jsonl", b"new", seen=digest)
     assert [each.name for each in tmp_path.iterdir()] == ["cases.jsonl"]
     assert (tmp_path / "cases.jsonl").read_bytes() == b"old"

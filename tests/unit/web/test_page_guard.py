@@ -1,4 +1,4 @@
-"""Who may ask a local page, over HTTP: token, cookie, Host, Origin, size, headers."""
+"""Access to a local page over HTTP: token, cookie, Host, Origin, size limit and headers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from support.servers.page_process import PageProcess
 
 @pytest.fixture
 def stranger(served: PageProcess) -> Iterator[httpx.Client]:
-    """Return a client without the cookie."""
+    """Yield a client without the cookie."""
     with httpx.Client(base_url=served.base) as client:
         yield client
 
 
-def test_the_token_becomes_a_cookie_and_leaves_the_address(served: PageProcess, stranger: httpx.Client) -> None:
+def test_the_token_becomes_a_cookie_and_is_removed_from_the_address(
+    served: PageProcess, stranger: httpx.Client
+) -> None:
     answer = stranger.get(f"/?case=a%20b&token={served.token}")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/?case=a+b"
@@ -33,7 +35,7 @@ def test_a_redirect_never_leads_to_another_host(served: PageProcess, stranger: h
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_a_link_of_another_page_enters_without_a_redirect(
+def test_a_link_from_another_page_opens_the_page_without_a_redirect(
     served: PageProcess, stranger: httpx.Client, site: str
 ) -> None:
     headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
@@ -62,8 +64,8 @@ def test_another_cookie_does_not_open_the_page(served: PageProcess, stranger: ht
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "10.0.0.1:{port}", "[::1", "", "0"]
 )
-def test_a_rebound_name_is_refused(served: PageProcess, host: str) -> None:
-    """A page of another site whose name leads to 127.0.0.1 sends its own name as Host."""
+def test_a_request_with_another_host_is_refused(served: PageProcess, host: str) -> None:
+    """DNS rebinding: the name of another site resolves to 127.0.0.1, and the browser sends that name as Host."""
     headers = {"Host": host.format(port=served.port), "Origin": f"http://{host.format(port=served.port)}"}
     for answer in (
         served.client.get("/", headers=headers),
@@ -75,7 +77,7 @@ def test_a_rebound_name_is_refused(served: PageProcess, host: str) -> None:
         assert "set-cookie" not in answer.headers
 
 
-def test_localhost_and_a_forwarded_port_are_this_machine(served: PageProcess) -> None:
+def test_localhost_and_a_forwarded_port_are_accepted(served: PageProcess) -> None:
     for host in (f"localhost:{served.port}", "localhost:8000", "127.0.0.1"):
         headers = {"Host": host, "Origin": f"http://{host}"}
         assert served.client.post("/api/echo", json={"a": 1}, headers=headers).json() == {"a": 1}
@@ -96,7 +98,7 @@ def test_a_request_of_another_page_is_refused(served: PageProcess, method: str, 
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_what_the_browser_says_of_the_asking_page_counts(served: PageProcess) -> None:
+def test_requests_with_a_foreign_sec_fetch_site_are_refused(served: PageProcess) -> None:
     for site in ("cross-site", "same-site"):
         assert served.client.post("/api/echo", json={}, headers={"Sec-Fetch-Site": site}).status_code == 403
         embedded = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
@@ -117,7 +119,7 @@ def test_a_large_body_is_refused(served: PageProcess) -> None:
     ("path", "status"),
     [("/", 200), ("/nowhere", 404), ("/fail/fault", 500), ("/api/echo", 405), ("/assets/page.css", 200)],
 )
-def test_each_answer_has_the_headers(served: PageProcess, path: str, status: int) -> None:
+def test_each_response_has_the_security_headers(served: PageProcess, path: str, status: int) -> None:
     answers = [served.client.get(path), httpx.get(served.origin + path)]
     assert [answer.status_code for answer in answers] == [status, 403]
     for answer in answers:

@@ -1,4 +1,4 @@
-"""Texts of the data in text fields, and back."""
+"""Data texts are escaped for text fields of a page and restored afterwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ODD = st.text(st.characters() | st.sampled_from("\\u{}0AF\r\n\t\0\u202e\ud800\U0
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "escaped"),
     [
         ("plain\ttext\n中文 é", "plain\ttext\n中文 é"),
         ("a\u202eb\0\ud800", "a\\u{202E}b\\u{0}\\u{D800}"),
@@ -22,17 +22,17 @@ ODD = st.text(st.characters() | st.sampled_from("\\u{}0AF\r\n\t\0\u202e\ud800\U0
         ("\\u{zz} \\u{}", "\\u{zz} \\u{}"),
     ],
 )
-def test_invisible_characters_are_written_by_code(text: str, shown: str) -> None:
-    assert field_text(text) == shown
-    assert text_of_field(shown) == text
+def test_invisible_characters_are_written_by_code(text: str, escaped: str) -> None:
+    assert field_text(text) == escaped
+    assert text_of_field(escaped) == text
 
 
 @given(ODD)
-def test_what_nobody_edits_comes_back_unchanged(text: str) -> None:
+def test_an_unedited_text_comes_back_unchanged(text: str) -> None:
     field = field_text(text)
     assert not INVISIBLE.search(field)
     assert text_of_field(field) == text
-    assert text_of_field(field.replace("\n", "\r\n")) == text  # as a form sends it
+    assert text_of_field(field.replace("\n", "\r\n")) == text  # a form sends CRLF
 
 
 def test_a_code_beyond_unicode_stays() -> None:

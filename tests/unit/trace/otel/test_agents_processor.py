@@ -20,7 +20,7 @@ PROCESSORS: list[Any] = []
 
 @pytest.fixture
 def processor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return the processor that a session adds to one of the user's."""
+    """Yield the processor that a session adds to the user's processor."""
     PROCESSORS[:] = ["the user's"]
     monkeypatch.setitem(sys.modules, "agents", SimpleNamespace(add_trace_processor=PROCESSORS.append))
     monkeypatch.delitem(sys.modules, "opentelemetry.sdk.trace", raising=False)
@@ -32,14 +32,14 @@ def processor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def span(trace: str, data: dict[str, Any], response: Any = None) -> Any:
-    written = {
+    exported = {
         "object": "trace.span", "id": "s1", "trace_id": trace, "parent_id": None, "error": None, "span_data": data,
         "started_at": "2026-11-22T07:31:48+00:00", "ended_at": "2026-11-22T07:31:49+00:00",
     }  # fmt: skip
-    return SimpleNamespace(trace_id=trace, export=lambda: written, span_data=SimpleNamespace(response=response))
+    return SimpleNamespace(trace_id=trace, export=lambda: exported, span_data=SimpleNamespace(response=response))
 
 
-def test_a_trace_belongs_to_the_case_in_which_it_began_and_the_users_processor_stays(processor: Any) -> None:
+def test_a_trace_belongs_to_the_case_in_which_it_starts_and_the_users_processor_stays(processor: Any) -> None:
     assert ["the user's", processor] == PROCESSORS
     collector, function = Collector(), span("t1", {"type": "function", "name": "f", "input": "{}", "output": "1"})
     with case_span("q1", "mine", collector):

@@ -1,4 +1,4 @@
-"""Collect the spans of a call of a system: late ones, sampled ones, those of no case."""
+"""Spans of a system call are collected; late, unsampled and caseless spans are counted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def kinds(collector: Collector) -> list[str]:
     return [step.kind for step in collector.steps()]
 
 
-def test_a_case_gets_its_spans_with_the_library_that_wrote_them(provider: TracerProvider, traces: LiveTraces) -> None:
+def test_a_case_gets_its_model_spans_with_their_source(provider: TracerProvider, traces: LiveTraces) -> None:
     tracer, collector = provider.get_tracer("app"), Collector()
     with case_span("q1", "mine", collector):
         with tracer.start_as_current_span("chat", attributes={**CHAT, "gen_ai.response.finish_reasons": ["stop"]}):
@@ -58,15 +58,15 @@ def test_a_case_gets_its_spans_with_the_library_that_wrote_them(provider: Tracer
 
 
 def test_sessions_of_one_process_share_a_processor(provider: TracerProvider, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A notebook calls `pytest.main` again and again, and a provider keeps every processor that it was given."""
-    added: list[object] = []
+    """A notebook may call `pytest.main` many times, and a provider never removes a span processor."""
+    processors: list[object] = []
     add = provider.add_span_processor
 
-    def counted(processor: Any) -> None:
-        added.append(processor)
+    def count_and_add(processor: Any) -> None:
+        processors.append(processor)
         add(processor)
 
-    monkeypatch.setattr(provider, "add_span_processor", counted)
+    monkeypatch.setattr(provider, "add_span_processor", count_and_add)
     for _ in range(3):
         traces, collector = open_traces("auto"), Collector()
         with (
@@ -74,9 +74,9 @@ def test_sessions_of_one_process_share_a_processor(provider: TracerProvider, mon
             provider.get_tracer("app").start_as_current_span("chat", attributes=CHAT),
         ):
             pass
-        assert len(collector.steps()) == 1, "the session gets its spans, and gets them once"
+        assert len(collector.steps()) == 1, "the session gets each of its spans once"
         close_traces(traces)
-    assert len(added) == 1
+    assert len(processors) == 1
 
 
 def test_an_exception_of_the_system_keeps_the_steps_before_it(provider: TracerProvider, traces: LiveTraces) -> None:
@@ -100,7 +100,7 @@ def test_a_span_that_ends_soon_after_the_answer_counts(provider: TracerProvider,
     assert kinds(collector) == ["completion"]
 
 
-def test_waiting_for_a_span_leaves_the_event_loop_to_others(provider: TracerProvider, traces: LiveTraces) -> None:
+def test_waiting_for_a_late_span_does_not_block_the_event_loop(provider: TracerProvider, traces: LiveTraces) -> None:
     tracer = provider.get_tracer("app")
 
     async def case(number: int) -> tuple[Step, ...]:
@@ -119,7 +119,7 @@ def test_waiting_for_a_span_leaves_the_event_loop_to_others(provider: TracerProv
     assert time.monotonic() - start < 1
 
 
-def test_later_spans_and_those_of_no_case_are_counted_once(
+def test_late_spans_and_spans_outside_a_case_are_counted_once(
     provider: TracerProvider, traces: LiveTraces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "LATE_S", 0.02)
@@ -139,7 +139,7 @@ def test_later_spans_and_those_of_no_case_are_counted_once(
     ]
 
 
-def test_spans_of_judges_and_of_setting_up_are_not_counted(provider: TracerProvider, traces: LiveTraces) -> None:
+def test_spans_of_judges_and_of_the_setup_are_not_counted(provider: TracerProvider, traces: LiveTraces) -> None:
     tracer = provider.get_tracer("app")
 
     def ask() -> None:

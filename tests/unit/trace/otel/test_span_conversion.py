@@ -1,4 +1,4 @@
-"""Convert spans that other libraries write to steps; each test is a trap of real spans."""
+"""Spans of other libraries are converted to steps; each test covers a trap in real spans."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from pytest_rageval.trace.otel.spans import Span, spans_in
 def otlp(
     name: str, number: int, parent: int = 0, *, error: str = "", more: dict[str, Any] | None = None, **attributes: Any
 ) -> dict[str, Any]:
-    """Return a span as OTLP/JSON; ``__`` in the name of an attribute is a dot."""
+    """Return a span in OTLP/JSON; ``__`` in the name of an attribute becomes a dot."""
 
-    def typed(value: Any) -> dict[str, Any]:
+    def typed_value(value: Any) -> dict[str, Any]:
         if isinstance(value, bool):
             return {"boolValue": value}
         if isinstance(value, int):
             return {"intValue": str(value)}
         if isinstance(value, list):
-            return {"arrayValue": {"values": [typed(each) for each in value]}}
+            return {"arrayValue": {"values": [typed_value(each) for each in value]}}
         return {"stringValue": value if isinstance(value, str) else json.dumps(value)}
 
     pairs = [
-        {"key": key.replace("__", "."), "value": typed(value)} for key, value in {**attributes, **(more or {})}.items()
+        {"key": key.replace("__", "."), "value": typed_value(value)}
+        for key, value in {**attributes, **(more or {})}.items()
     ]
     event = {"name": "exception", "attributes": [{"key": "exception.message", "value": {"stringValue": error}}]}
     return {
@@ -62,9 +63,9 @@ def test_tokens_are_summed_over_model_calls_only_and_not_over_agents() -> None:
     assert (usage.prompt_tokens, usage.completion_tokens) == (50, 8)
 
 
-def test_tokens_are_unknown_where_one_call_does_not_state_them() -> None:
-    known = genai(1, "chat", gen_ai__usage__prompt_tokens=25, gen_ai__usage__completion_tokens=4)
-    usage = convert(spans_in([known, genai(2, "chat")])).usage
+def test_tokens_are_unknown_if_one_call_has_none() -> None:
+    chat_with_tokens = genai(1, "chat", gen_ai__usage__prompt_tokens=25, gen_ai__usage__completion_tokens=4)
+    usage = convert(spans_in([chat_with_tokens, genai(2, "chat")])).usage
     assert usage is not None
     assert usage.prompt_tokens is usage.completion_tokens is None
 
@@ -76,7 +77,7 @@ def test_a_model_call_inside_a_retrieval_is_a_completion_with_a_parent() -> None
     assert [(step.kind, step.detail.get("parent")) for step in steps] == [("retrieve", None), ("completion", 0)]
 
 
-def test_one_call_that_two_instrumentations_saw_is_one_step_with_what_both_know() -> None:
+def test_a_call_recorded_by_two_instrumentations_is_one_step_with_the_details_of_both() -> None:
     outer = genai(1, "chat", gen_ai__request__model="m")
     (step,) = steps_of(outer, genai(2, "chat", 1, gen_ai__usage__input_tokens=7, gen_ai__response__model="m-2"))
     assert (step.detail["model"], step.detail["prompt_tokens"]) == ("m", 7)
@@ -94,15 +95,15 @@ def test_a_failed_span_is_an_error_that_begins_with_its_class() -> None:
     assert step.detail["error"] == "ValueError: no index"
 
 
-def test_a_retrieval_names_its_documents_also_without_texts() -> None:
+def test_a_retrieval_lists_its_documents_even_without_texts() -> None:
     documents = [{"id": "d1", "score": 0.5}, {"id": "d2", "content": "two", "metadata": {"source": "a.md"}}]
-    converted = convert(spans_in([genai(1, "retrieval", gen_ai__retrieval__documents=documents)]))
-    assert converted.ranking is not None
-    assert [(each.doc_id, each.text, each.page) for each in converted.ranking] == [
+    trace = convert(spans_in([genai(1, "retrieval", gen_ai__retrieval__documents=documents)]))
+    assert trace.ranking is not None
+    assert [(each.doc_id, each.text, each.page) for each in trace.ranking] == [
         ("d1", "", ""),
         ("d2", "two", "a.md"),
     ]
-    assert converted.steps[0].detail["passages"][0] == {"id": "d1", "score": 0.5}
+    assert trace.steps[0].detail["passages"][0] == {"id": "d1", "score": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_a_retrieval_names_its_documents_also_without_texts() -> None:
         ("[not JSON", None),
     ],
 )
-def test_passages_of_a_tools_result(result: Any, ids: tuple[str, ...] | None) -> None:
+def test_passages_are_read_from_the_result_of_a_tool(result: Any, ids: tuple[str, ...] | None) -> None:
     span = genai(1, "execute_tool", gen_ai__tool__name="t", gen_ai__tool__call__result=result)
     ranking = convert(spans_in([span])).ranking
     assert (ranking and ranking.doc_ids) == ids
@@ -132,7 +133,7 @@ def test_passages_of_a_failed_call_are_not_ranked() -> None:
     assert ranking is None or ranking.items == ()
 
 
-def test_the_dialect_is_that_of_the_trace_and_traceloop_wins_over_gen_ai() -> None:
+def test_the_dialect_is_detected_per_trace_and_traceloop_wins_over_gen_ai() -> None:
     chat = genai(2, "chat", 1)
     task = otlp("task", 1, traceloop__span__kind="workflow", gen_ai__operation__name="invoke_agent")
     traceloop = dialect_of(spans_in([chat, task]))
@@ -147,9 +148,9 @@ def test_the_dialect_is_that_of_the_trace_and_traceloop_wins_over_gen_ai() -> No
 
 def test_traceloops_tool_input_is_read_as_a_literal_and_never_evaluated() -> None:
     def arguments(text: str) -> Any:
-        written = {"input_str": text, "tags": []}
+        tool_input = {"input_str": text, "tags": []}
         span = otlp("t", 1, traceloop__span__kind="tool", gen_ai__operation__name="execute_tool",
-                    gen_ai__tool__name="t", gen_ai__tool__call__arguments=written)  # fmt: skip
+                    gen_ai__tool__name="t", gen_ai__tool__call__arguments=tool_input)  # fmt: skip
         (step,) = steps_of(span)
         return step.detail["arguments"]
 
@@ -158,7 +159,7 @@ def test_traceloops_tool_input_is_read_as_a_literal_and_never_evaluated() -> Non
     assert arguments("museum") == "museum"
 
 
-def test_openinference_takes_the_arguments_from_the_call_that_the_model_made() -> None:
+def test_openinference_arguments_come_from_the_tool_calls_of_the_model() -> None:
     def tool(number: int, text: str, call_id: str) -> dict[str, Any]:
         output = {"type": "tool", "data": {"content": "found", "tool_call_id": call_id, "status": "success"}}
         return otlp("search", number, openinference__span__kind="TOOL", tool__name="search",
@@ -177,7 +178,7 @@ def test_openinference_takes_the_arguments_from_the_call_that_the_model_made() -
     assert first.detail["result"] == "found"
 
 
-def test_an_error_that_the_framework_caught_is_an_error_of_the_tool() -> None:
+def test_an_error_caught_by_the_framework_is_an_error_of_the_tool() -> None:
     output = {"type": "tool", "data": {"content": "Error: no such page", "tool_call_id": "c1", "status": "error"}}
     span = otlp("search", 1, openinference__span__kind="TOOL", more={"output.value": output})
     (step,) = steps_of(span)
@@ -198,7 +199,7 @@ def test_indexed_messages_of_older_versions_are_read() -> None:
     assert (step.detail["text"], step.detail["prompt_tokens"]) == ("At 9:00.", 3)
 
 
-def test_the_agents_sdk_gives_calls_and_errors_and_no_totals() -> None:
+def test_agents_sdk_spans_give_calls_and_errors_but_no_totals() -> None:
     def span(number: int, data: dict[str, Any], error: Any = None) -> dict[str, Any]:
         return {"object": "trace.span", "id": f"s{number}", "trace_id": "t", "parent_id": None, "error": error,
                 "started_at": f"2026-11-22T07:00:0{number}+00:00", "ended_at": None, "span_data": data}  # fmt: skip
@@ -219,4 +220,4 @@ def test_the_agents_sdk_gives_calls_and_errors_and_no_totals() -> None:
 def test_anything_but_a_span_is_ignored() -> None:
     assert spans_in([{}, 3, None, {"object": "trace"}, {"spans": []}]) == []
     assert convert([]).steps == ()
-    assert convert([Span("x", "t", "a", "a")]).usage is None  # its own parent
+    assert convert([Span("x", "t", "a", "a")]).usage is None  # the span is its own parent

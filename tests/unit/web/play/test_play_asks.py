@@ -1,4 +1,4 @@
-"""`rageval play` over HTTP: ask questions and cases, stop one, and what is on the page then."""
+"""`rageval play` over HTTP: ask questions and cases, stop a question, show answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_typed_question_is_answered_without_scores(play: PlayPage) -> None:
     assert "The museum opens" in answer["ranking"][0]["text"]
     page = play.client.get("/").text
     assert "When does the museum open?" in page
-    assert "<u>" in page  # the words of the question
+    assert "<u>" in page  # marks the words of the question
 
 
 def test_a_case_is_answered_and_scored_with_its_gold_marked(play: PlayPage) -> None:
@@ -46,7 +46,7 @@ def test_a_case_is_answered_and_scored_with_its_gold_marked(play: PlayPage) -> N
     assert '<mark class="gold"><bdi class="data">9:00</bdi></mark>' in page
 
 
-def test_supplied_passages_keep_order_and_roles(play: PlayPage) -> None:
+def test_supplied_passages_are_shown_in_order_and_with_roles(play: PlayPage) -> None:
     play.ask(case="castle")
     page = play.client.get("/").text
     assert re.sub("<.*?>", "", page).index("11:00") < re.sub("<.*?>", "", page).index("castle is old")
@@ -55,7 +55,7 @@ def test_supplied_passages_keep_order_and_roles(play: PlayPage) -> None:
     assert "Not in the passages: " in play.client.get("/").text
 
 
-def test_steps_come_before_the_answer_as_they_end(play: PlayPage) -> None:
+def test_each_step_is_sent_before_the_answer(play: PlayPage) -> None:
     events = play.ask(question="When?", system="steps")
     assert names(events) == ["asked", "step", "step", "answer"]
     assert [event["detail"]["result"] for name, event in events if name == "step"] == [
@@ -65,20 +65,20 @@ def test_steps_come_before_the_answer_as_they_end(play: PlayPage) -> None:
     assert [step["kind"] for step in events[-1][1]["trace"]] == ["tool", "tool", "end"]
 
 
-def test_passages_and_history_are_what_the_system_gets(play: PlayPage) -> None:
+def test_the_system_gets_the_passages_and_the_history_of_the_request(play: PlayPage) -> None:
     passages = [{"id": "b", "text": "It opens at 7:00.", "role": "positive"}, {"id": "a", "text": "Nothing."}]
     history = [{"question": "Hello?", "answer": "Hello."}]
     play.ask(question="When?", system="steps", passages=passages, history=history)
-    seen = (play.project / "seen.jsonl").read_text().splitlines()[-1]
-    assert seen.index("7:00") < seen.index("Nothing.")
-    assert "positive" not in seen
-    assert "Turn(question='Hello?', answer='Hello.')" in seen
+    query_line = (play.project / "seen.jsonl").read_text().splitlines()[-1]
+    assert query_line.index("7:00") < query_line.index("Nothing.")
+    assert "positive" not in query_line
+    assert "Turn(question='Hello?', answer='Hello.')" in query_line
     events = play.ask(case="castle", passages=[{"text": "The castle opens at 12:00."}])
     assert events[1][1]["text"].startswith("The castle opens at 12:00")
     assert events[2][1]["scores"]["accuracy"] == {"value": 0.0}
 
 
-def test_a_system_that_raises_is_shown_with_its_frames_and_the_page_lives(play: PlayPage) -> None:
+def test_an_error_of_a_system_is_shown_with_its_frames_and_the_page_keeps_working(play: PlayPage) -> None:
     events = play.ask(question="When?", system="failing")
     assert names(events) == ["asked", "error"]
     assert "KeyError: 'no such desk'" in events[1][1]["error"]
@@ -87,9 +87,9 @@ def test_a_system_that_raises_is_shown_with_its_frames_and_the_page_lives(play: 
 
 
 def test_secrets_are_masked_in_events_on_the_page_and_in_its_file(play: PlayPage) -> None:
-    shown = 'see "https://x.org/?token=<masked>" now'
+    masked_text = 'see "https://x.org/?token=<masked>" now'
     events = play.ask(question="Where?", system="secret")
-    assert events[1][1]["text"] == shown
+    assert events[1][1]["text"] == masked_text
     assert names(play.ask(question="fail", system="secret")) == ["asked", "error"]
     for text in (play.client.get("/").text, (play.project / ".rageval/play/state.json").read_text()):
         assert "x.org" in text
@@ -97,16 +97,16 @@ def test_secrets_are_masked_in_events_on_the_page_and_in_its_file(play: PlayPage
 
 
 def test_an_async_question_is_stopped_at_once(play: PlayPage) -> None:
-    start, seen = time.monotonic(), []
+    start, events = time.monotonic(), []
     with play.client.stream("POST", "/api/ask", json={"question": "wait", "system": "steps"}) as response:
         number = response.headers["X-Ask"]
         for name, event in events_of(response):
-            seen.append((name, event))
+            events.append((name, event))
             if name == "step":
                 assert play.client.delete(f"/api/ask/{number}").json() == {"cancelled": number}
     assert time.monotonic() - start < 5
-    assert seen[-1][0] == "error"
-    assert seen[-1][1]["error"] == "stopped"
+    assert events[-1][0] == "error"
+    assert events[-1][1]["error"] == "stopped"
     assert names(play.ask(question="When?", system="steps"))[-1] == "answer"
 
 
@@ -125,7 +125,7 @@ def test_a_blocking_system_is_abandoned_after_five_seconds_and_the_next_is_asked
     assert names(play.ask(question="When?", system="extractive"))[-1] == "answer"
 
 
-def test_a_question_may_be_followed_by_another_request(play: PlayPage) -> None:
+def test_another_request_can_follow_a_running_question(play: PlayPage) -> None:
     with play.client.stream("POST", "/api/ask", json={"question": "wait", "system": "steps"}) as response:
         number = response.headers["X-Ask"]
         stream = events_of(response)
@@ -153,18 +153,18 @@ def test_a_question_may_be_followed_by_another_request(play: PlayPage) -> None:
         ({"question": "a", "gold": ["9:00"]}, "the request: unknown key 'gold'"),
     ],
 )
-def test_bad_requests_are_one_sentence(play: PlayPage, body: dict[str, object], error: str) -> None:
+def test_an_invalid_request_is_refused_in_one_sentence(play: PlayPage, body: dict[str, object], error: str) -> None:
     answer = play.client.post("/api/ask", json=body)
     assert (answer.status_code, answer.json()["error"][: len(error)]) == (400, error)
 
 
-def test_unknown_numbers_are_said(play: PlayPage) -> None:
+def test_an_unknown_number_of_a_question_is_an_error(play: PlayPage) -> None:
     assert play.client.delete("/api/ask/999").status_code == 400
     assert play.client.get("/api/ask/999").json()["error"].startswith("unknown question in progress '999'")
     assert "unknown answer" in play.client.get("/answer/999").text
 
 
-def test_large_and_hostile_answers_are_drawn_in_part_and_as_text(play: PlayPage) -> None:
+def test_large_answers_are_shown_in_part_and_hostile_ones_as_text(play: PlayPage) -> None:
     play.ask(question="How long?", system="large")
     page = play.client.get("/").text
     assert len(page) < 2_000_000
@@ -194,7 +194,7 @@ def test_a_hostile_question_is_shown_and_stored_as_text(play: PlayPage) -> None:
     assert "y" * 100 in json.loads((play.project / ".rageval/play/state.json").read_text())["answers"][-1]["question"]
 
 
-def test_the_last_twenty_answers_stay_and_are_stored(play: PlayPage) -> None:
+def test_only_the_last_twenty_answers_are_shown_and_stored(play: PlayPage) -> None:
     for at in range(21):
         play.ask(question=f"Question {at}?", system="deaf")
     page = play.client.get("/").text

@@ -1,4 +1,4 @@
-"""The draft of `rageval play`: what an answer adds to it, and what it removes."""
+"""The draft of `rageval play`: what an answer changes in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIRST = PageAnswer("1", "steps", "When does the museum open?", answer="At 9:00."
 GOLD = {"answers": "9:00", "evidence": [{"page": "docs/visit.md", "quote": "9:00"}], "with_passages": True}
 
 
-def saved(draft: Draft) -> tuple[object, ...]:
+def gold_of(draft: Draft) -> tuple[object, ...]:
     return draft.answers, draft.evidence, draft.with_passages
 
 
@@ -34,17 +34,17 @@ def saved(draft: Draft) -> tuple[object, ...]:
 )  # fmt: skip
 def test_gold_and_evidence_do_not_stay_for_another_question_or_case(other: PageAnswer) -> None:
     draft = change_draft(draft_after(Draft(), FIRST), GOLD)
-    assert saved(draft_after(draft, other)) == (None, (), False)
+    assert gold_of(draft_after(draft, other)) == (None, (), False)
 
 
 def test_gold_and_evidence_stay_while_the_same_question_is_asked_again() -> None:
     draft = change_draft(draft_after(Draft(), FIRST), GOLD)
     for again in (replace(FIRST, id="2"), replace(FIRST, id="3", edited=True), replace(FIRST, id="4", system="deaf")):
         draft = draft_after(draft, again)
-        assert saved(draft) == ("9:00", (Quote("docs/visit.md", "9:00"),), True)
+        assert gold_of(draft) == ("9:00", (Quote("docs/visit.md", "9:00"),), True)
 
 
-def test_a_change_that_cannot_be_stored_does_not_count(tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_stored_does_not_raise_the_version(tmp_path: Path) -> None:
     (tmp_path / ".rageval").touch()
     board = Board(PlayProject(PlayOrder()), StateFile(tmp_path / ".rageval" / "play" / "state.json"))
     with pytest.raises(SettingError, match="cannot be stored"):
@@ -53,20 +53,20 @@ def test_a_change_that_cannot_be_stored_does_not_count(tmp_path: Path) -> None:
     assert board.change({"version": 0, "question": "When?"}).version == 1
 
 
-def test_an_answer_goes_to_the_draft_that_asked_for_it() -> None:
-    asked = draft_after(Draft(), FIRST)
-    edited = change_draft(asked, {"passages": [{"text": "It is closed."}]})
-    assert change_draft(asked, {"answers": "9:00"}).follows(asked, from_draft=True)
-    assert not edited.follows(asked, from_draft=True)
+def test_an_answer_belongs_only_to_the_draft_with_its_question_and_passages() -> None:
+    draft = draft_after(Draft(), FIRST)
+    edited = change_draft(draft, {"passages": [{"text": "It is closed."}]})
+    assert change_draft(draft, {"answers": "9:00"}).follows(draft, from_draft=True)
+    assert not edited.follows(draft, from_draft=True)
     assert edited.follows(edited, from_draft=True)
     assert not edited.follows(edited, from_draft=False)
-    assert not change_draft(asked, {"question": "Who?"}).follows(asked, from_draft=False)
+    assert not change_draft(draft, {"question": "Who?"}).follows(draft, from_draft=False)
 
 
 @pytest.mark.parametrize(
     ("calls", "fact"), [(None, False), (Calls(), False), (Calls(calls=2, attempts=2), "asked, 2 of 2 calls")]
 )
-def test_an_answer_of_a_run_without_model_calls_says_nothing_of_calls(calls: Calls | None, fact: str | bool) -> None:
+def test_an_answer_without_model_calls_shows_no_number_of_calls(calls: Calls | None, fact: str | bool) -> None:
     case = Case("q1", Instance("q1", "When?"), None, {})
     facts = facts_of(page_answer_in_run(case, outcome("q1", 1.0, calls=calls)))
     assert [each for each in facts if "calls" in each] == ([fact] if fact else [])

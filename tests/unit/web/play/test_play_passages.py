@@ -1,4 +1,4 @@
-"""The passages in the draft of `rageval play`, over HTTP: leave out, move, edit, add, search, shrink."""
+"""Passages in the draft of `rageval play`: leave out, move, edit, add, search, shrink."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from support.projects.play_project import PlayPage, slow_project
 
 
-def drawn(play: PlayPage) -> list[str]:
+def passage_texts(play: PlayPage) -> list[str]:
     page = play.client.get("/").text
     section = page[page.index('id="passages"') :].partition("</ol>")[0]
     return [
@@ -33,12 +33,12 @@ def change(play: PlayPage, **values: Any) -> None:
 
 
 def begin(play: PlayPage, **body: Any) -> None:
-    """Ask a draft without edited passages, so that it gets those of the answer."""
+    """Reset the passages of the draft and ask; the draft then has the passages of the answer."""
     change(play, fresh=True)
     play.ask(**body)
 
 
-def asked_again(play: PlayPage) -> dict[str, dict[str, Any]]:
+def ask_again(play: PlayPage) -> dict[str, dict[str, Any]]:
     return dict(play.ask(draft=True))
 
 
@@ -47,57 +47,57 @@ def test_a_passage_is_left_out_moved_edited_and_put_back(play: PlayPage) -> None
     assert keys(play) == [0, 1, 2]
     change(play, passages=[{"key": 1}, {"key": 0, "on": False}])
     assert keys(play) == [1, 0, 2]
-    events = asked_again(play)
+    events = ask_again(play)
     assert "11:00" not in events["answer"]["text"]
     page = play.client.get("/").text
     assert "<h2>Before</h2>" in page
     assert "<del>" in page  # the difference of the two answers, in words
     change(play, passages=[{"key": 0, "on": True, "text": "The castle opens at 14:00."}, {"key": 1, "on": False}])
-    events = asked_again(play)
+    events = ask_again(play)
     assert "14:00" in events["answer"]["text"]
     assert events["scores"]["scores"]["accuracy"] == {"value": 0.0}
     assert ">edited<" in play.client.get("/").text
     change(play, fresh=True)
-    assert "11:00" in asked_again(play)["answer"]["text"]
+    assert "11:00" in ask_again(play)["answer"]["text"]
 
 
-def test_what_a_system_retrieved_can_be_changed(play: PlayPage) -> None:
+def test_retrieved_passages_can_be_left_out(play: PlayPage) -> None:
     begin(play, question="When does the museum open?", system="steps")
     begin(play, question="When does the museum open?")
     (first, *rest) = keys(play)
     change(play, passages=[{"key": first, "on": False}, *({"key": key} for key in rest)])
-    assert "9:00" not in asked_again(play)["answer"]["text"]
+    assert "9:00" not in ask_again(play)["answer"]["text"]
 
 
 def test_passages_are_added_from_a_search_and_by_hand(play: PlayPage) -> None:
     begin(play, case="castle")
-    found = play.client.post("/api/search", json={"query": "museum", "k": 1}).json()["passages"]
-    assert [each["page"] for each in found] == ["docs/visit.md"]
-    assert "The museum opens" in found[0]["text"]
-    own = {"text": "The castle opens at 8:15."}
-    hit = {name: found[0][name] for name in ("id", "title", "text", "page")}
-    change(play, passages=[own, {"key": 0, "on": False}, {"key": 1, "on": False}, {"key": 2}, hit])
-    assert [text[:5] for text in drawn(play)] == ["The c", "The c", "The c", "The c", "# Mus"]
-    assert "8:15" in asked_again(play)["answer"]["text"]
+    hits = play.client.post("/api/search", json={"query": "museum", "k": 1}).json()["passages"]
+    assert [each["page"] for each in hits] == ["docs/visit.md"]
+    assert "The museum opens" in hits[0]["text"]
+    new = {"text": "The castle opens at 8:15."}
+    hit = {name: hits[0][name] for name in ("id", "title", "text", "page")}
+    change(play, passages=[new, {"key": 0, "on": False}, {"key": 1, "on": False}, {"key": 2}, hit])
+    assert [text[:5] for text in passage_texts(play)] == ["The c", "The c", "The c", "The c", "# Mus"]
+    assert "8:15" in ask_again(play)["answer"]["text"]
 
 
-def test_edited_passages_stay_when_another_page_asks_or_takes_a_case(play: PlayPage) -> None:
+def test_edited_passages_stay_until_a_case_is_taken_with_the_current_version(play: PlayPage) -> None:
     begin(play, case="castle")
     change(play, passages=[{"key": 0, "text": "The castle opens at 14:00."}])
-    before = drawn(play)
+    before = passage_texts(play)
     for body in ({"case": "museum", "system": "steps"}, {"question": "Who?", "system": "deaf"}):
-        play.ask(**body)  # as Two systems does
-        assert drawn(play) == before
-    shown = play.client.get("/", params={"case": "museum"})
-    assert "Take this case" in shown.text
+        play.ask(**body)  # like the page Two systems
+        assert passage_texts(play) == before
+    case_page = play.client.get("/", params={"case": "museum"})
+    assert "Take this case" in case_page.text
     assert "unknown case 'nope'" in unescape(play.client.get("/", params={"case": "nope"}).text)
-    assert drawn(play) == before
+    assert passage_texts(play) == before
     version = play.client.get("/api/state").json()["version"]
     form = {"case": "museum", "version": str(version - 1)}
     assert play.client.post("/take", data=form).status_code == 409
     assert play.client.post("/run/take", data={**form, "run": "latest"}).status_code == 409
     assert play.client.post("/take", data={"case": "museum"}).status_code == 400
-    assert drawn(play) == before
+    assert passage_texts(play) == before
     assert play.client.post("/take", data={**form, "version": str(version)}).status_code == 303
     assert 'id="passages"' not in play.client.get("/").text
     assert "Take this case" not in play.client.get("/", params={"case": "boats"}, follow_redirects=True).text
@@ -111,7 +111,7 @@ def test_edited_passages_stay_when_another_page_asks_or_takes_a_case(play: PlayP
         ({"text": "a"}, "the request: unknown key 'text'"),
     ],
 )
-def test_a_bad_search_is_one_sentence(play: PlayPage, body: dict[str, object], error: str) -> None:
+def test_an_invalid_search_is_refused_in_one_sentence(play: PlayPage, body: dict[str, object], error: str) -> None:
     answer = play.client.post("/api/search", json=body)
     assert (answer.status_code, answer.json()["error"][: len(error)]) == (400, error)
 
@@ -119,7 +119,7 @@ def test_a_bad_search_is_one_sentence(play: PlayPage, body: dict[str, object], e
 @pytest.mark.parametrize(
     "passages", [[{"key": 99}], [{"key": "0"}], [{"key": 0, "on": 1}], [{"key": 0, "role": "gold"}], [{}], "all"]
 )
-def test_a_bad_change_is_refused_and_changes_nothing(play: PlayPage, passages: object) -> None:
+def test_an_invalid_change_is_refused_and_changes_nothing(play: PlayPage, passages: object) -> None:
     begin(play, case="castle")
     version = play.client.get("/api/state").json()["version"]
     assert play.client.put("/api/draft", json={"version": version, "passages": passages}).status_code == 400
@@ -127,28 +127,28 @@ def test_a_bad_change_is_refused_and_changes_nothing(play: PlayPage, passages: o
     assert keys(play) == [0, 1, 2]
 
 
-def test_a_system_that_ignores_what_it_is_given_is_said(play: PlayPage) -> None:
-    said = "The system ignores the passages it is given"
+def test_a_system_that_ignores_its_passages_is_reported(play: PlayPage) -> None:
+    warning = "The system ignores the passages it is given"
     begin(play, question="What?", system="deaf")
-    assert said not in play.client.get("/").text
+    assert warning not in play.client.get("/").text
     change(play, passages=[{"text": "Something else."}, {"key": 0, "on": False}])
-    assert asked_again(play)["answer"]["text"] == "always the same"
-    assert said in play.client.get("/").text
+    assert ask_again(play)["answer"]["text"] == "always the same"
+    assert warning in play.client.get("/").text
     begin(play, case="castle")
     change(play, passages=[{"key": 2, "on": False}])
-    asked_again(play)
-    assert said not in play.client.get("/").text
+    ask_again(play)
+    assert warning not in play.client.get("/").text
 
 
-def test_the_smallest_context_is_that_of_rageval_shrink(play: PlayPage) -> None:
-    right = play.client.post("/api/shrink", json={"case": "castle"})
-    assert (right.status_code, "not shrunk: it is right now" in right.json()["error"]) == (400, True)
-    found = play.client.post("/api/shrink", json={"case": "boats"}, timeout=60).json()
-    assert "1 passage -> 1, 2nd of 2 sentences" in found["lines"][0]
-    assert [each["text"] for each in found["passages"]] == ["Boats leave the harbour every hour."]
+def test_the_smallest_context_is_the_one_of_rageval_shrink(play: PlayPage) -> None:
+    refusal = play.client.post("/api/shrink", json={"case": "castle"})
+    assert (refusal.status_code, "not shrunk: it is right now" in refusal.json()["error"]) == (400, True)
+    result = play.client.post("/api/shrink", json={"case": "boats"}, timeout=60).json()
+    assert "1 passage -> 1, 2nd of 2 sentences" in result["lines"][0]
+    assert [each["text"] for each in result["passages"]] == ["Boats leave the harbour every hour."]
 
 
-def test_the_search_for_the_smallest_context_is_stopped(tmp_path: Path) -> None:
+def test_the_search_for_the_smallest_context_can_be_stopped(tmp_path: Path) -> None:
     project = slow_project(tmp_path)
     with PlayPage(project) as page, ThreadPoolExecutor() as threads:
         page.wait()
@@ -161,23 +161,23 @@ def test_the_search_for_the_smallest_context_is_stopped(tmp_path: Path) -> None:
         start = time.monotonic()
         assert "runs already" in page.client.post("/api/shrink", json={"case": "ticket"}).json()["error"]
         assert page.client.delete("/api/shrink", params={"case": "ticket"}).json() == {"cancelled": "ticket"}
-        found = search.result().json()
+        result = search.result().json()
         assert time.monotonic() - start < 5
         assert log.read_text().split() == [*["asked"] * 4, "cancelled"]
-        assert "stopped: you stopped it; a smaller one may exist" in found["lines"][1]
-        assert len(found["passages"]) == 3
-        assert "x.org/?token=<masked>" in found["passages"][0]["text"]
-        assert "abcdef" not in json.dumps(found)
+        assert "stopped: you stopped it; a smaller one may exist" in result["lines"][1]
+        assert len(result["passages"]) == 3
+        assert "x.org/?token=<masked>" in result["passages"][0]["text"]
+        assert "abcdef" not in json.dumps(result)
         assert page.client.delete("/api/shrink", params={"case": "ticket"}).status_code == 400
 
 
-def test_secrets_of_found_passages_are_masked(play: PlayPage) -> None:
-    found = play.client.post("/api/search", json={"query": "feedback form"}).json()["passages"]
-    assert "https://x.org/?token=<masked>" in found[0]["text"]
-    assert "abcdef" not in json.dumps(found)
+def test_secrets_in_search_results_are_masked(play: PlayPage) -> None:
+    hits = play.client.post("/api/search", json={"query": "feedback form"}).json()["passages"]
+    assert "https://x.org/?token=<masked>" in hits[0]["text"]
+    assert "abcdef" not in json.dumps(hits)
 
 
-def test_a_thousand_passages_are_drawn_on_demand_and_kept_when_few_are_moved(play: PlayPage) -> None:
+def test_a_thousand_passages_are_shown_on_demand_and_stay_when_a_few_move(play: PlayPage) -> None:
     begin(play, question="How many?", system="large")
     assert keys(play) == list(range(50))
     assert "Draw the other 950 passages" in play.client.get("/").text

@@ -1,4 +1,4 @@
-"""`POST /api/save` of `rageval play`: a diff first, lint's checks, the file, its testbed, its recordings; and kills."""
+"""`POST /api/save` of `rageval play`: preview, lint, saved files, kills while saving."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ def fresh(tmp_path: Path) -> Iterator[PlayPage]:
 def save(play: PlayPage, **body: Any) -> dict[str, Any]:
     answer = play.client.post("/api/save", json={"kind": "record", **body}, timeout=60)
     assert answer.status_code == 200, answer.text
-    plain: dict[str, Any] = answer.json()
-    return plain
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def field(page: str, name: str) -> str:
-    found = re.search(rf'<textarea id="{name}"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(rf'<textarea id="{name}"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
-def refused(play: PlayPage, **body: Any) -> tuple[int, str]:
+def refusal(play: PlayPage, **body: Any) -> tuple[int, str]:
     answer = play.client.post("/api/save", json={"kind": "record", **body}, timeout=60)
     return answer.status_code, f"{answer.json()['error']}; {answer.json()['hint']}"
 
 
-def test_a_preview_writes_nothing_and_a_second_request_writes_what_it_showed(fresh: PlayPage) -> None:
+def test_a_preview_writes_nothing_and_the_second_request_writes_the_shown_line(fresh: PlayPage) -> None:
     before = (fresh.project / CASES).read_bytes()
     plan = save(fresh, record=RECORD, file=CASES, case="museum", preview=True)
     assert (fresh.project / CASES).read_bytes() == before
@@ -69,19 +69,19 @@ def test_a_preview_writes_nothing_and_a_second_request_writes_what_it_showed(fre
     assert (plan["blocked"], plan["suite"]) == (False, None)
     assert json.loads(plan["before"])["id"] == "castle"
     assert plan["pytest"] == f"pytest tests/town.rag.toml -k {record['id']}"
-    written = save(fresh, record=RECORD, file=CASES, case="museum", preview=False, seen=plan["seen"])
-    assert written["written"] == [CASES]
+    result = save(fresh, record=RECORD, file=CASES, case="museum", preview=False, seen=plan["seen"])
+    assert result["written"] == [CASES]
     assert (fresh.project / CASES).read_bytes() == before + f"{plan['line']}\n".encode()
     run = run_tests(fresh.project, "tests/town.rag.toml", "-k", record["id"])
     assert "1 passed" in run.stdout, run.stdout
 
 
-def test_a_file_that_changed_meanwhile_is_not_written(fresh: PlayPage) -> None:
+def test_a_file_that_changed_after_the_preview_is_not_written(fresh: PlayPage) -> None:
     plan = save(fresh, record=RECORD, file=CASES, preview=True)
     path = fresh.project / CASES
     path.write_text(path.read_text() + '{"id": "other", "question": "Who?", "answers": ["I"]}\n')
     before = path.read_bytes()
-    status, problem = refused(fresh, record=RECORD, file=CASES, preview=False, seen=plan["seen"])
+    status, problem = refusal(fresh, record=RECORD, file=CASES, preview=False, seen=plan["seen"])
     assert (status, "the case or the file changed since it was shown; look at the diff again" in problem) == (409, True)
     assert path.read_bytes() == before
 
@@ -93,11 +93,11 @@ def test_a_draft_that_changed_after_the_diff_is_not_written(fresh: PlayPage) -> 
     body = {"draft": True, "file": CASES, "case": "museum"}
     plan, before = save(fresh, **body, preview=True), (fresh.project / CASES).read_bytes()
     fresh.client.put("/api/draft", json={"version": version + 1, "answers": "noon"})  # in another tab
-    status, problem = refused(fresh, **body, preview=False, seen=plan["seen"])
+    status, problem = refusal(fresh, **body, preview=False, seen=plan["seen"])
     assert (status, "the case or the file changed since it was shown" in problem) == (409, True)
     assert (fresh.project / CASES).read_bytes() == before
     other = {**body, "file": "cases/play.jsonl"}
-    assert refused(fresh, **other, preview=False, seen=save(fresh, **body, preview=True)["seen"])[0] == 409
+    assert refusal(fresh, **other, preview=False, seen=save(fresh, **body, preview=True)["seen"])[0] == 409
 
 
 def test_an_answer_of_two_lines_is_one_right_answer(fresh: PlayPage) -> None:
@@ -121,13 +121,13 @@ def test_an_answer_of_two_lines_is_one_right_answer(fresh: PlayPage) -> None:
         ({"passages": [{"id": "a"}]}, "text"),
     ],
 )
-def test_errors_of_lint_block(play: PlayPage, change: dict[str, Any], problem: str) -> None:
+def test_an_error_of_lint_blocks_saving(play: PlayPage, change: dict[str, Any], problem: str) -> None:
     before = (play.project / CASES).read_bytes()
     plan = save(play, record={**RECORD, **change}, file=CASES, preview=True)
     assert plan["blocked"] is True
     assert problem in "\n".join(plan["findings"])
     assert f"{CASES}:4" in plan["findings"][0]
-    status, _ = refused(play, record={**RECORD, **change}, file=CASES, preview=False, seen=plan["seen"])
+    status, _ = refusal(play, record={**RECORD, **change}, file=CASES, preview=False, seen=plan["seen"])
     assert status == 400
     assert (play.project / CASES).read_bytes() == before
 
@@ -143,14 +143,14 @@ def test_a_duplicate_question_is_shown_with_its_id(play: PlayPage) -> None:
     ("file", "problem"),
     [("../cases.jsonl", "outside the project"), ("cases.txt", "ends with .jsonl"), ("/etc/x.jsonl", "outside")],
 )
-def test_only_json_lines_of_the_project_are_written(play: PlayPage, file: str, problem: str) -> None:
-    status, said = refused(play, record=RECORD, file=file, preview=True)
-    assert (status, problem in said) == (400, True)
+def test_only_json_lines_files_in_the_project_are_written(play: PlayPage, file: str, problem: str) -> None:
+    status, message = refusal(play, record=RECORD, file=file, preview=True)
+    assert (status, problem in message) == (400, True)
 
 
-def test_bad_requests_are_said(play: PlayPage) -> None:
-    assert "record" in refused(play, preview=True)[1]
-    assert "unknown key 'gold'" in refused(play, record=RECORD, gold=1)[1]
+def test_invalid_requests_are_refused(play: PlayPage) -> None:
+    assert "record" in refusal(play, preview=True)[1]
+    assert "unknown key 'gold'" in refusal(play, record=RECORD, gold=1)[1]
     assert "kind" in play.client.post("/api/save", json={"kind": "sonnet", "record": {}}).json()["error"]
 
 
@@ -176,14 +176,14 @@ def test_a_new_file_gets_a_testbed_and_the_saved_case_replays_in_ci(tmp_path: Pa
             assert plan["suite"]["text"].count("\n") == 6
             assert "a drop of 5 points needs" in plan["suite"]["text"]
             assert not (project / "cassettes").exists()
-            written = save(page, record=RECORD, preview=False, seen=plan["seen"], answer=number)["written"]
-            assert written == ["cases/play.jsonl", "tests/play.rag.toml", "recordings model-openai--m.jsonl"]
+            files = save(page, record=RECORD, preview=False, seen=plan["seen"], answer=number)["written"]
+            assert files == ["cases/play.jsonl", "tests/play.rag.toml", "recordings model-openai--m.jsonl"]
             again = {**RECORD, "question": "And when does the castle close?", "answers": ["18:00"], "evidence": []}
             assert save(page, record=again, preview=True)["suite"] is None
-        asked = len(server.requests)
+        request_count = len(server.requests)
         run = run_tests(project, "tests/play.rag.toml", "--rag-record-mode", "none")
         assert "1 passed" in run.stdout, run.stdout
-        assert len(server.requests) == asked
+        assert len(server.requests) == request_count
 
 
 def test_the_draft_is_saved_with_its_edited_passages(fresh: PlayPage) -> None:
@@ -209,15 +209,15 @@ def test_the_draft_is_saved_with_its_edited_passages(fresh: PlayPage) -> None:
 
 def test_a_kill_while_the_server_saves_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     project = play_project(tmp_path)
-    path, draw = project / CASES, random.Random(7)
+    path, rng = project / CASES, random.Random(7)
     before = path.read_bytes()
     with PlayPage(project) as page:
         page.wait()
         record = {"question": "What about this?", "answers": ["9:00"]}
         plan = save(page, record=record, file=CASES, preview=True)
         body = {"kind": "record", "record": record, "file": CASES, "preview": False, "seen": plan["seen"]}
-        with _sent(page, body):
-            time.sleep(draw.random() * 0.05)
+        with _send(page, body):
+            time.sleep(rng.random() * 0.05)
         page.end(signal.SIGKILL)
     assert path.read_bytes() in (before, before + f"{plan['line']}\n".encode())
 
@@ -241,11 +241,11 @@ def test_a_kill_at_20_moments_of_saving_leaves_each_file_old_or_new(tmp_path: Pa
         recordings.write_text("".join(next(stream) for _ in range(3)))
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "support.processes.killed_saves", "20"]
     settings = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), str(ROOT)])}
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, *read(recordings)], cwd=project, env=settings, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    first, *kills = (json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{")  # pytest prints, too
+    assert result.returncode == 0, result.stderr
+    first, *kills = (json.loads(line) for line in result.stdout.splitlines() if line[:1] == "{")  # pytest prints, too
     (cases, suite, cassette), before, whole = FILES, first["before"], first["whole"]
     assert before[cases] is not None
     assert (before[suite], before[cassette]) == (None, None)
@@ -254,17 +254,17 @@ def test_a_kill_at_20_moments_of_saving_leaves_each_file_old_or_new(tmp_path: Pa
     assert whole[cassette].count("\n") == 3
     assert len(kills) == 20
     for kill in kills:
-        left = kill["left"]
-        assert left[cases] in (before[cases], whole[cases]), kill
-        assert left[suite] in (None, whole[suite]), kill
-        if left[cases] == whole[cases]:
-            assert left[cassette] == whole[cassette], kill  # a case never lacks its recordings
-        if left[suite] is not None:
-            assert left[cases] == whole[cases], kill
+        remaining = kill["left"]
+        assert remaining[cases] in (before[cases], whole[cases]), kill
+        assert remaining[suite] in (None, whole[suite]), kill
+        if remaining[cases] == whole[cases]:
+            assert remaining[cassette] == whole[cassette], kill  # a saved case always has its recordings
+        if remaining[suite] is not None:
+            assert remaining[cases] == whole[cases], kill
     assert {kill["left"][cases] == whole[cases] for kill in kills} == {True, False}
 
 
-def _sent(page: PlayPage, body: dict[str, Any]) -> Any:
+def _send(page: PlayPage, body: dict[str, Any]) -> Any:
     import socket
     from contextlib import closing
 

@@ -1,4 +1,4 @@
-"""`rageval play` as a command: what it opens, who may ask, two of them, a restart, what cannot be read."""
+"""The command `rageval play`: access, cases, runs, a second process, restarts."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def test_a_case_that_does_not_exist_ends_the_command_at_once(tmp_path: Path) -> 
     run_tests(project)
     for args in ((), ("--run", "latest")):
         command = [sys.executable, *PLAY, "--case", "nosuch", *args]
-        ended = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
-        assert (ended.returncode, ended.stdout.strip()) == (2, ""), ended.stderr
-        assert ended.stderr.startswith("rageval: unknown case 'nosuch'; known: ")
-        assert ended.stderr.count("\n") == 1
+        result = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
+        assert (result.returncode, result.stdout.strip()) == (2, ""), result.stderr
+        assert result.stderr.startswith("rageval: unknown case 'nosuch'; known: ")
+        assert result.stderr.count("\n") == 1
 
 
-def test_without_the_cookie_or_from_elsewhere_nothing_is_asked(play: PlayPage) -> None:
+def test_a_request_without_the_cookie_or_from_another_site_is_refused(play: PlayPage) -> None:
     body = {"question": "When?"}
     assert httpx.post(f"{play.origin}/api/ask", json=body, headers={"Origin": play.origin}).status_code == 403
     for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}):
@@ -51,34 +51,34 @@ def test_without_the_cookie_or_from_elsewhere_nothing_is_asked(play: PlayPage) -
 
 
 @needs_proc
-def test_nothing_but_127_0_0_1_listens(play: PlayPage) -> None:
-    own = {os.readlink(each) for each in Path(f"/proc/{play.process.pid}/fd").iterdir() if each.is_symlink()}
+def test_the_server_listens_only_on_127_0_0_1(play: PlayPage) -> None:
+    sockets = {os.readlink(each) for each in Path(f"/proc/{play.process.pid}/fd").iterdir() if each.is_symlink()}
     fields = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    listening = [each[1] for each in fields if f"socket:[{each[9]}]" in own and each[3] == "0A"]
+    listening = [each[1] for each in fields if f"socket:[{each[9]}]" in sockets and each[3] == "0A"]
     assert listening == [f"0100007F:{play.port:04X}"]
 
 
-def test_cases_are_found_by_words_facets_and_misses(play: PlayPage) -> None:
-    def found(**query: str) -> list[str]:
+def test_cases_are_searched_by_words_facets_and_misses(play: PlayPage) -> None:
+    def search(**query: str) -> list[str]:
         return re.findall(r'value="(tests/.*?)"', play.client.get("/cases", params=query).text)
 
-    assert found(words="") == [f"tests/town.rag.toml::town[{name}]" for name in ("museum", "boats", "castle")]
-    assert found(words="OPEN castle") == ["tests/town.rag.toml::town[castle]"]
-    assert found(words="topic=Hours museum") == [MUSEUM]
-    assert found(words="", missed="1") == ["tests/town.rag.toml::town[boats]"]
-    assert found(words='topic="No such') == []
+    assert search(words="") == [f"tests/town.rag.toml::town[{name}]" for name in ("museum", "boats", "castle")]
+    assert search(words="OPEN castle") == ["tests/town.rag.toml::town[castle]"]
+    assert search(words="topic=Hours museum") == [MUSEUM]
+    assert search(words="", missed="1") == ["tests/town.rag.toml::town[boats]"]
+    assert search(words='topic="No such') == []
 
 
-def test_a_case_of_a_run_is_shown_as_it_was_asked_and_nothing_is_asked(play: PlayPage) -> None:
+def test_a_case_of_a_run_is_shown_with_its_passages_without_asking_again(play: PlayPage) -> None:
     before = play.client.get("/api/state").json()["answers"]
-    listed = plain(play.client.get("/run", params={"run": "latest", "missed": "1"}).text)
-    assert "How often do boats leave?" in listed
-    assert "When does the museum open?" not in listed
+    list_text = plain(play.client.get("/run", params={"run": "latest", "missed": "1"}).text)
+    assert "How often do boats leave?" in list_text
+    assert "When does the museum open?" not in list_text
     for name in ("boats", "tests/town.rag.toml::town[boats]"):
-        shown = plain(play.client.get("/run", params={"run": "latest", "case": name}).text)
-        assert "Boats leave the harbour every hour." in shown
-        assert "every two hours" in shown
-        assert "Not in the passages: every two hours" in shown
+        case_text = plain(play.client.get("/run", params={"run": "latest", "case": name}).text)
+        assert "Boats leave the harbour every hour." in case_text
+        assert "every two hours" in case_text
+        assert "Not in the passages: every two hours" in case_text
     state = play.client.get("/api/state").json()
     assert state["answers"] == before
     version = state["version"]
@@ -95,14 +95,14 @@ def test_code_of_a_folder_with_a_longer_name_is_not_the_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = ModuleType("beside")
-    module.__file__ = str(tmp_path / "app_lib" / "beside.py")  # missing, as if it changed
+    module.__file__ = str(tmp_path / "app_lib" / "beside.py")  # a missing file counts as changed
     monkeypatch.setitem(sys.modules, "beside", module)
     assert CodeChanges(tmp_path / "app").first_changed_file() == ""
     module.__file__ = str(tmp_path / "app" / "beside.py")
     assert CodeChanges(tmp_path / "app").first_changed_file() == "beside.py"
 
 
-def test_changed_code_is_said(play: PlayPage) -> None:
+def test_changed_code_is_reported(play: PlayPage) -> None:
     play.ask(question="When?", system="steps")
     assert play.client.get("/api/state").json()["changed_code"] == ""
     desk = play.project / "desk.py"
@@ -124,7 +124,7 @@ def test_a_second_command_opens_the_page_of_the_first_at_its_case(play: PlayPage
         assert "When does the museum open?" in client.get(url[1], follow_redirects=True).text
 
 
-def test_what_is_edited_survives_a_kill_and_two_tabs_do_not_overwrite(tmp_path: Path) -> None:
+def test_edits_survive_a_kill_and_two_tabs_do_not_overwrite_each_other(tmp_path: Path) -> None:
     project = play_project(tmp_path)
     with PlayPage(project, "--case", "museum") as first:
         assert first.url.endswith("&case=museum")
@@ -133,10 +133,10 @@ def test_what_is_edited_survives_a_kill_and_two_tabs_do_not_overwrite(tmp_path: 
         version = first.client.get("/api/state").json()["version"]
         change = {"version": version, "question": "When does it open?"}
         assert first.client.put("/api/draft", json=change).json() == {"version": version + 1}
-        refused = first.client.put("/api/draft", json=change)
-        assert refused.status_code == 409
-        assert refused.json()["error"] == "the page: it was changed in another tab"
-        assert refused.json()["hint"].startswith("reload it")
+        conflict = first.client.put("/api/draft", json=change)
+        assert conflict.status_code == 409
+        assert conflict.json()["error"] == "the page: it was changed in another tab"
+        assert conflict.json()["hint"].startswith("reload it")
         assert "version" in first.client.put("/api/draft", json={"question": "x"}).json()["error"]
         first.ask(question="Where?")
         first.client.put("/api/draft", json={**change, "version": version + 2})
@@ -164,7 +164,7 @@ MISSING = "--dataset: no such file or folder as 'none.jsonl' in the current fold
 
 
 @pytest.mark.parametrize(
-    ("dataset", "said"),
+    ("dataset", "problem"),
     [
         ("jsonl:none.jsonl", MISSING),
         ("nosuch:none.jsonl", f"{MISSING}; 'nosuch' is no built-in dataset format either (beir, "),
@@ -172,13 +172,13 @@ MISSING = "--dataset: no such file or folder as 'none.jsonl' in the current fold
     ],
     ids=["no file", "no format", "too long"],
 )
-def test_a_dataset_that_is_missing_is_refused_before_the_server_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dataset: str, said: str
+def test_a_missing_dataset_is_refused_before_the_server_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dataset: str, problem: str
 ) -> None:
     monkeypatch.chdir(play_project(tmp_path))
     assert main(["play", "--dataset", dataset]) == 2
     out, err = capsys.readouterr()
-    assert (out, len(err.splitlines()), said in err) == ("", 1, True), err
+    assert (out, len(err.splitlines()), problem in err) == ("", 1, True), err
 
 
 def test_records_of_a_dataset_are_asked_with_the_fixtures_of_the_tests(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_records_of_a_dataset_are_asked_with_the_fixtures_of_the_tests(tmp_path:
         assert answers == ["own: When does the castle open? 3", "own: Hm? 0"]
 
 
-def test_gold_is_in_no_request_and_calls_are_recorded_beside_the_project(tmp_path: Path) -> None:
+def test_no_request_holds_gold_and_calls_are_recorded_outside_the_project_cassettes(tmp_path: Path) -> None:
     with OpenAIServer(reply="At nine.") as server:
         ini = f"""
             [tool.pytest.ini_options]
@@ -218,11 +218,11 @@ def test_gold_is_in_no_request_and_calls_are_recorded_beside_the_project(tmp_pat
             for system in ("llm", "ask", "agent"):
                 events = dict(page.ask(case="museum", system=system))
                 assert {"answer", "scores"} <= {*events}, events
-            asked = len(server.requests)
-            assert asked >= 3
+            request_count = len(server.requests)
+            assert request_count >= 3
             again = dict(page.ask(case="museum", system="llm"))
             assert again["answer"]["replayed"] is True
-            assert len(server.requests) == asked
+            assert len(server.requests) == request_count
             assert page.client.get("/api/state").json()["calls"]["replayed"] == 1
         assert CANARY not in json.dumps([each.body for each in server.requests])
         assert [path.name for path in (project / ".rageval/play/recordings").glob("*.jsonl")] == [
@@ -231,7 +231,7 @@ def test_gold_is_in_no_request_and_calls_are_recorded_beside_the_project(tmp_pat
         assert not (project / "cassettes").exists()
 
 
-def test_the_server_answers_soon(tmp_path: Path) -> None:
+def test_the_server_starts_within_5_seconds_of_cpu(tmp_path: Path) -> None:
     project, before = play_project(tmp_path), children_cpu()
     with PlayPage(project, anew=True) as page:
         assert page.client.get("/").status_code == 200
@@ -239,5 +239,5 @@ def test_the_server_answers_soon(tmp_path: Path) -> None:
 
 
 def children_cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

@@ -17,11 +17,11 @@ def numbers(play: PlayPage) -> list[str]:
     return answers
 
 
-def test_two_answers_stand_side_by_side_with_what_differs(play: PlayPage) -> None:
+def test_two_answers_are_shown_side_by_side_with_their_differences(play: PlayPage) -> None:
     for system in ("extractive", "steps"):
         play.ask(case="museum", system=system)
-    left, right = numbers(play)[-2:]
-    page = play.client.get("/two", params={"left": left, "right": right}).text
+    left_number, right_number = numbers(play)[-2:]
+    page = play.client.get("/two", params={"left": left_number, "right": right_number}).text
     assert page.count(" answer, of ") == 2
     assert "<ins>" in page
     assert "<del>" in page
@@ -30,7 +30,7 @@ def test_two_answers_stand_side_by_side_with_what_differs(play: PlayPage) -> Non
     assert play.client.get("/two", params={"left": "999"}).status_code == 200
 
 
-def test_the_cost_is_estimated_before_anything_is_asked(play: PlayPage) -> None:
+def test_the_cost_is_estimated_without_a_request_to_the_model(play: PlayPage) -> None:
     before = numbers(play)
     free = play.client.post("/api/estimate", json={"case": "museum", "system": "extractive"}).json()
     assert free == {"calls": []}
@@ -44,7 +44,7 @@ def test_the_cost_is_estimated_before_anything_is_asked(play: PlayPage) -> None:
     assert play.client.post("/api/estimate", json={"question": "x", "system": "nobody"}).status_code == 400
 
 
-def test_each_turn_is_asked_with_those_before_it(play: PlayPage) -> None:
+def test_each_turn_is_asked_with_the_earlier_turns(play: PlayPage) -> None:
     texts = [
         dict(play.ask(chat=True, question=question, system="turns"))["answer"]["text"]
         for question in ("Where is it?", "And when?", "How much?")
@@ -58,24 +58,24 @@ def test_each_turn_is_asked_with_those_before_it(play: PlayPage) -> None:
     assert dict(play.ask(chat=True, question="Again?", system="turns"))["answer"]["text"] == "turn 1: Again?"
 
 
-def test_the_next_turn_waits_for_the_answer_of_the_last(play: PlayPage) -> None:
+def test_a_turn_is_refused_until_the_last_one_has_its_answer(play: PlayPage) -> None:
     body = {"chat": True, "question": "wait", "system": "steps"}
     with play.client.stream("POST", "/api/ask", json=body) as response:
-        refused = play.client.post("/api/ask", json={**body, "question": "And?"})
-        assert (refused.status_code, "has no answer yet" in refused.json()["error"]) == (400, True)
+        refusal = play.client.post("/api/ask", json={**body, "question": "And?"})
+        assert (refusal.status_code, "has no answer yet" in refusal.json()["error"]) == (400, True)
         play.client.delete(f"/api/ask/{response.headers['X-Ask']}")
         response.read()
     assert "answer" in dict(play.ask(chat=True, question="And?", system="steps"))
 
 
-def test_a_failed_turn_is_no_turn(play: PlayPage) -> None:
+def test_a_failed_turn_is_not_added_to_the_conversation(play: PlayPage) -> None:
     before = play.client.get("/chat").text.count('class="asked"')
     assert "error" in dict(play.ask(chat=True, question="Broken?", system="failing"))
     assert play.client.get("/chat").text.count('class="asked"') == before
 
 
 @pytest.mark.parametrize("chat", [[1], [{"question": "a"}], "all"])
-def test_a_bad_conversation_is_refused(play: PlayPage, chat: object) -> None:
+def test_an_invalid_conversation_is_refused(play: PlayPage, chat: object) -> None:
     version = play.client.get("/api/state").json()["version"]
     assert play.client.put("/api/draft", json={"version": version, "chat": chat}).status_code == 400
 
@@ -86,9 +86,9 @@ def test_a_dialogue_is_saved_as_one_record_that_pytest_asks(play: PlayPage) -> N
     for question in ("Which museum?", "When does it open?"):
         play.ask(chat=True, question=question, system="turns")
     page = play.client.get("/chat").text
-    found = re.search(r'data-record="(.*?)"', page)
-    assert found is not None
-    record = json.loads(found[1].replace("&#34;", '"'))
+    match = re.search(r'data-record="(.*?)"', page)
+    assert match is not None
+    record = json.loads(match[1].replace("&#34;", '"'))
     assert record == {
         "question": "When does it open?",
         "history": [{"question": "Which museum?", "answer": "turn 1: Which museum?"}],
