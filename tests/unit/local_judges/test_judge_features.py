@@ -1,4 +1,4 @@
-"""The features of local judges: a hand-worked example each."""
+"""Features of local judges: one example each, computed by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def of(answer: str, gold: str = "9 euros", question: str = PRICE.question, langu
 
 
 @pytest.mark.parametrize(
-    ("name", "judged", "value"),
+    ("name", "judge_input", "value"),
     [
         ("number_right", PRICE, 1),
         ("number_right", of("A ticket costs 19 euros."), 0),
@@ -31,7 +31,7 @@ def of(answer: str, gold: str = "9 euros", question: str = PRICE.question, langu
         # answer: ticket costs 9 euros, gold: 9 euros; 2 shared of 4 and of 2 tokens
         ("token_f1", PRICE, 2 * 0.5 * 1 / 1.5),
         ("token_f1", of("Nothing.", gold=""), 0),
-        # the longest common sequence is "9", as "euros." keeps its stop: 1 of 5 and of 2
+        # the longest common sequence is "9" because "euros." keeps its full stop: 1 of 5 tokens and 1 of 2
         ("rouge_l", PRICE, 2 * 0.2 * 0.5 / 0.7),
         ("refuses", SILENT, 1),
         ("refuses", PRICE, 0),
@@ -52,11 +52,11 @@ def of(answer: str, gold: str = "9 euros", question: str = PRICE.question, langu
         ("gold_has_number", of("x", gold="at the desk"), 0),
     ],
 )
-def test_a_feature_has_the_value_worked_out_by_hand(name: str, judged: JudgeInput, value: float) -> None:
-    assert RULES[name].compute(judged) == pytest.approx(value)
+def test_a_feature_has_the_value_computed_by_hand(name: str, judge_input: JudgeInput, value: float) -> None:
+    assert RULES[name].compute(judge_input) == pytest.approx(value)
 
 
-def test_cosines_compare_the_texts_that_their_names_say() -> None:
+def test_cosines_compare_the_texts_in_their_names() -> None:
     texts = {name: (one(PRICE), other(PRICE)) for name, (one, other, _) in COSINES.items()}
     assert texts == {
         "cos_question_answer": (PRICE.question, PRICE.answer),
@@ -65,7 +65,7 @@ def test_cosines_compare_the_texts_that_their_names_say() -> None:
     }
 
 
-def test_a_cosine_is_worked_out_by_hand() -> None:
+def test_a_cosine_has_the_value_computed_by_hand() -> None:
     assert cosine((1, 0), (1, 1)) == 0.7071
     assert cosine((1, 2), (-1, -2)) == -1
     assert math.isnan(cosine((0, 0), (1, 1)))
