@@ -1,4 +1,4 @@
-"""Stored JSON is read, or refused with a reason, whatever became of it."""
+"""Stored JSON: parse it, or refuse it with a reason if it is damaged."""
 
 from __future__ import annotations
 

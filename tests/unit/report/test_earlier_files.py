@@ -1,4 +1,4 @@
-"""Files in `fixtures/stored`, written before codecs were derived from the classes, are read and written the same."""
+"""Files of earlier versions in `fixtures/stored` are read, and written back unchanged."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def lines(path: Path) -> list[str]:
 
 
 def test_outcomes_are_read_and_written_as_before(fixtures_dir: Path) -> None:
-    written = lines(fixtures_dir / "stored" / "outcomes.jsonl")
-    assert [decode_outcome(json.loads(line)) for line in written] == list(OUTCOMES)
-    assert [to_json(encode_outcome(outcome)) for outcome in OUTCOMES] == written
+    stored_lines = lines(fixtures_dir / "stored" / "outcomes.jsonl")
+    assert [decode_outcome(json.loads(line)) for line in stored_lines] == list(OUTCOMES)
+    assert [to_json(encode_outcome(outcome)) for outcome in OUTCOMES] == stored_lines
 
 
 def test_instances_are_read_and_written_as_before(fixtures_dir: Path) -> None:
-    written = lines(fixtures_dir / "stored" / "instances.jsonl")
-    for line, instance in zip(written, INSTANCES.values(), strict=True):
+    stored_lines = lines(fixtures_dir / "stored" / "instances.jsonl")
+    for line, instance in zip(stored_lines, INSTANCES.values(), strict=True):
         plain = json.loads(line)
         assert decode_instance(plain["case_id"], plain["instance"], instance.facets) == instance
         assert to_json({"case_id": instance.id, "instance": encode_instance(instance)}) == line
@@ -57,7 +57,7 @@ def test_the_outcomes_of_a_results_json_are_read_and_written_as_before(fixtures_
         assert to_json(encode_outcome(decode_outcome(plain))) == to_json(plain)
 
 
-def test_keys_of_a_later_version_are_ignored_and_those_of_an_earlier_one_are_optional() -> None:
+def test_unknown_keys_are_ignored_and_keys_added_since_the_first_version_are_optional() -> None:
     plain = encode_outcome(OUTCOMES[0])
     plain["later"] = plain["answer"]["later"] = plain["calls"]["later"] = plain["scores"]["accuracy"]["later"] = [1]
     assert decode_outcome(plain) == OUTCOMES[0]
@@ -77,7 +77,7 @@ def test_keys_of_a_later_version_are_ignored_and_those_of_an_earlier_one_are_opt
         ({"history": [3]}, None),
     ],
 )
-def test_an_outcome_of_another_shape_is_refused(change: dict[str, object], error: str | None) -> None:
+def test_a_malformed_outcome_is_refused(change: dict[str, object], error: str | None) -> None:
     with pytest.raises((AttributeError, KeyError, TypeError, ValueError), match=error):
         decode_outcome(encode_outcome(OUTCOMES[0]) | change)
 
