@@ -141,7 +141,7 @@ def test_a_server_that_refuses_tools_gives_one_sentence(openai_server: OpenAISer
 
 
 @pytest.mark.parametrize("name", ["Ollama", "vLLM", "OpenRouter", "llama.cpp"])
-def test_litellm_gives_the_same_sentence(openai_server: OpenAIServer, name: str) -> None:
+def test_litellm_reports_refused_tools_with_the_same_sentence(openai_server: OpenAIServer, name: str) -> None:
     status, message = REFUSALS[name]
     openai_server.plan = lambda number, body: Fault("status", status, message=message)
     with pytest.raises(ModelError, match=r"^the model hosted_vllm/m takes no tools; use react, which needs none$"):

@@ -80,8 +80,8 @@ def test_an_agents_calls_are_recorded_and_replay_without_the_network(
     connection = {"api_base": openai_server.base_url, "api_key": "sk-test"}
     first = run_agent(client(NamedModel("openai/m"), tmp_path, **connection))
     assert [len(reply.tool_calls) for reply in first] == [2, 1, 0]
-    again = run_agent(client(ScriptedLLM([]), tmp_path, "none", **connection))
-    assert [(reply.text, reply.tool_calls, reply.replayed) for reply in again] == [
+    replies = run_agent(client(ScriptedLLM([]), tmp_path, "none", **connection))
+    assert [(reply.text, reply.tool_calls, reply.replayed) for reply in replies] == [
         (reply.text, reply.tool_calls, True) for reply in first
     ]
     assert len(openai_server.requests) == 3
@@ -123,7 +123,7 @@ def test_ids_are_numbered_in_the_order_in_which_they_appear() -> None:
     assert reply["tool_calls"][0]["id"] == "x"
 
 
-def test_results_in_another_order_are_another_request() -> None:
+def test_tool_results_in_another_order_make_another_request() -> None:
     reply = Completion("", tool_calls=(ToolCall("x", "a"), ToolCall("y", "b"))).message
     one, other = ({"role": "tool", "tool_call_id": each, "content": "same"} for each in "xy")
     assert key([reply, one, other]) != key([reply, other, one])

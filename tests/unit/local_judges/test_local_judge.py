@@ -67,11 +67,11 @@ def test_a_stored_judge_gives_the_same_probabilities_after_loading(tmp_path: Pat
         head=Head({"en": Scaling((0.1 + 0.2,) * N, (1 / 3,) * N)}, (Threshold(math.pi, (1e-7,) * N),))
     )
     values = [each / 7 for each in range(N)]
-    assert read(judge_folder(tmp_path, judge)).head.above(values, "en") == judge.head.above(values, "en")
-    assert read(tmp_path) == judge
+    assert load_trained(judge_folder(tmp_path, judge)).head.above(values, "en") == judge.head.above(values, "en")
+    assert load_trained(tmp_path) == judge
 
 
-def read(folder: Path) -> TrainedJudge:
+def load_trained(folder: Path) -> TrainedJudge:
     return loaded_judge(folder).trained
 
 

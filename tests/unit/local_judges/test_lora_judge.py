@@ -117,11 +117,11 @@ def test_an_adapter_can_be_trained_stored_evaluated_and_served(
     card = (out / "card.md").read_text()
     assert "on q_proj and v_proj" in card
     assert "of the head on 32 answers" in card
-    judge, again = (load_lora_judge(out, model_digest) for _ in range(2))
+    judge, second_judge = (load_lora_judge(out, model_digest) for _ in range(2))
     messages = ACCURACY_JUDGE.messages(
         JudgeInput("What does item 3 cost?", (("3 euros",),), "It costs 3 euros.").sample
     )
-    assert judge.shares(messages) == again.shares(messages)
+    assert judge.shares(messages) == second_judge.shares(messages)
     reply = json.loads(llm_reply(judge, ACCURACY_JUDGE)(messages))
     assert reply["label"] == judge.labels[0 if judge.shares(messages)[0] >= 0.5 else 1]
     with pytest.raises(SettingError, match="is not the prompt of the judge"):
@@ -216,7 +216,7 @@ def prediction_of(at: int, right: bool, question: str = "") -> Prediction:
 def test_a_kind_is_better_only_if_the_interval_of_the_difference_excludes_0(
     head: tuple[int, int], llm: tuple[int, int], better: str
 ) -> None:
-    by_head, by_llm = ([prediction_of(at, at < n) for at in range(of)] for n, of in (head, llm))
+    by_head, by_llm = ([prediction_of(at, at < n) for at in range(total)] for n, total in (head, llm))
     comparison = compare_kinds(by_head, by_llm, (0.0, 1.0))
     assert (comparison.head, comparison.llm) == (head[0] / head[1], llm[0] / llm[1])
     assert comparison.better == better

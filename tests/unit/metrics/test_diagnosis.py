@@ -105,16 +105,16 @@ def test_a_wrong_answer_has_a_reason(text: str, trace: Sequence[Step], why: str)
 
 def test_the_reason_quotes_no_text_of_the_data() -> None:
     private = "Anna Maria Lind"
-    invented = Step("tool", {"name": f"find {private}", "arguments": private, "invalid": True})
-    failed = Step("tool", {"name": "Search", "arguments": private, "error": f"ValueError: {private}"})
+    unknown_tool = Step("tool", {"name": f"find {private}", "arguments": private, "invalid": True})
+    failing_call = Step("tool", {"name": "Search", "arguments": private, "error": f"ValueError: {private}"})
     for trace in (
-        (invented, failed, end_step("step_limit")),
+        (unknown_tool, failing_call, end_step("step_limit")),
         (GOOD, end_step(private)),
         (search(private), end_step("step_limit")),
     ):
         diagnosis = classify(case(private), "Lima", *trace)
         assert "Lind" not in f"{diagnosis.why} {diagnosis.end}"
-    assert classify(case(private), "Lima", invented, failed, end_step("step_limit")).why.endswith(
+    assert classify(case(private), "Lima", unknown_tool, failing_call, end_step("step_limit")).why.endswith(
         ": no such tool, Search"
     )
 
@@ -166,8 +166,8 @@ def test_rankings_and_supplied_passages_are_also_evidence() -> None:
     assert classify(case(), "Rome", ranking=ids).type == "A?", "no text was recorded"
     assert classify(case(qrels={"a": 1}), "Rome", ranking=ids).type == "EM"
     assert classify(case(qrels={"b": 1, "c": 1}), "Rome", ranking=ids).type == "AM"
-    supplied = replace(case(), supplied=(Passage("p0", "in Rome"),))
-    assert classify(supplied, "Lima").type == "GE"
+    with_passage = replace(case(), supplied=(Passage("p0", "in Rome"),))
+    assert classify(with_passage, "Lima").type == "GE"
 
 
 def test_evidence_is_complete_if_every_quote_of_one_alternative_was_retrieved() -> None:
@@ -190,8 +190,8 @@ def test_labels_and_empty_gold_answers_are_not_searched() -> None:
         assert classify(case(gold), gold, search(f"no {gold} yes"), right=1.0).grounded == "unknown", gold
     label = case("Professor", {"gold_kind": "label"})
     assert classify(label, "Professor", search("a Professor")).type == "A?"
-    both = Case("q", Instance("q", "?", (("yes", "Rome"),)), None, {})
-    assert classify(both, "Rome", search("in Rome")).type == "EM"
+    two_slots = Case("q", Instance("q", "?", (("yes", "Rome"),)), None, {})
+    assert classify(two_slots, "Rome", search("in Rome")).type == "EM"
 
 
 @pytest.mark.parametrize(

@@ -115,12 +115,12 @@ def test_a_case_without_gold_is_not_applicable_and_makes_no_request(metric: Metr
 
 @pytest.mark.parametrize("metric", PASSAGE_METRICS, ids=lambda metric: metric.name)
 def test_passage_metrics_need_visible_passages(metric: Metric) -> None:
-    bare, closed = sample_of(), sample_of(system="closed_book")
+    base, closed_book = sample_of(), sample_of(system="closed_book")
     for without_passages in (
         sample("Salt.", SEVERAL),
         sample_with_ranking(),
-        closed,
-        replace(bare, case=replace(bare.case, supplied=())),
+        closed_book,
+        replace(base, case=replace(base.case, supplied=())),
     ):
         assert score_after(metric, without_passages)[0] == "not_applicable: no_passages"
     assert score_after(metric, sample_with_ranking("Salt was traded.", ""))[0] == "no_texts"

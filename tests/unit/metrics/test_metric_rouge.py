@@ -79,8 +79,8 @@ def test_values_are_between_0_and_1_and_symmetric(one: str, other: str) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=8), st.integers(0, 8))
-def test_a_part_in_order_is_a_common_subsequence(words: list[str], cut: int) -> None:
-    part = words[:cut] or words
+def test_a_part_in_order_is_a_common_subsequence(words: list[str], length: int) -> None:
+    part = words[:length] or words
     recall, precision = len(part) / len(words), 1.0
     expected = 2 * recall * precision / (recall + precision + 1e-8)
     assert value(ROUGE_L, sample(" ".join(part), slots(" ".join(words)))) == pytest.approx(expected)

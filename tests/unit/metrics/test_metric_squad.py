@@ -29,10 +29,10 @@ def squad_f1(gold: str, prediction: str) -> float:
     gold_tokens, predicted_tokens = squad_normalize(gold).split(), squad_normalize(prediction).split()
     if not gold_tokens or not predicted_tokens:
         return float(gold_tokens == predicted_tokens)
-    same = sum((Counter(gold_tokens) & Counter(predicted_tokens)).values())
-    if same == 0:
+    n_shared = sum((Counter(gold_tokens) & Counter(predicted_tokens)).values())
+    if n_shared == 0:
         return 0.0
-    precision, recall = same / len(predicted_tokens), same / len(gold_tokens)
+    precision, recall = n_shared / len(predicted_tokens), n_shared / len(gold_tokens)
     return (2 * precision * recall) / (precision + recall)
 
 

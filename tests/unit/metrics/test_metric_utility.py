@@ -134,7 +134,7 @@ def test_a_duplicate_document_is_refused() -> None:
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_without_labels_there_is_a_reason_instead_of_a_value(measure: str) -> None:
+def test_a_case_without_labels_has_a_reason_instead_of_a_value(measure: str) -> None:
     metric = METRICS.get(f"erag:{measure}")
     assert metric.compute(retrieved(None)).reason == "no_ranking"
     assert metric.compute(retrieved(ranking("d0"))).reason == "system_unavailable"

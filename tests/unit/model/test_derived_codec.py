@@ -60,7 +60,7 @@ class EveryField:
     other: Unslotted = field(default=Unslotted(), metadata=ALWAYS)
 
 
-BARE: dict[str, Any] = {"id": "w", "share": None, "names": [], "text": "", "other": {}}
+MINIMAL: dict[str, Any] = {"id": "w", "share": None, "names": [], "text": "", "other": {}}
 LEAF, NODE = Child("leaf"), Child("node", 2.0, (Child("leaf"),))
 FULL = EveryField(
     id="w",
@@ -81,8 +81,8 @@ FULL = EveryField(
 
 
 def test_fields_with_default_values_are_left_out_unless_marked() -> None:
-    assert encoder(EveryField)(EveryField("w")) == BARE
-    assert decoder(EveryField)(BARE) == EveryField("w")
+    assert encoder(EveryField)(EveryField("w")) == MINIMAL
+    assert decoder(EveryField)(MINIMAL) == EveryField("w")
 
 
 def test_every_kind_of_field_is_written_and_read() -> None:
@@ -123,11 +123,11 @@ def test_a_key_field_is_an_argument_of_the_decoder() -> None:
 )
 def test_a_malformed_value_is_refused(change: dict[str, Any], error: str) -> None:
     with pytest.raises((AttributeError, TypeError, ValueError), match=error):
-        decoder(EveryField)({**BARE, **change})
+        decoder(EveryField)({**MINIMAL, **change})
 
 
 def test_decoded_values_do_not_share_a_default_mapping() -> None:
-    one, other = decoder(EveryField)(BARE), decoder(EveryField)(BARE)
+    one, other = decoder(EveryField)(MINIMAL), decoder(EveryField)(MINIMAL)
     assert one.by_name is not other.by_name
 
 

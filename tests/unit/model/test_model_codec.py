@@ -45,8 +45,8 @@ INSTANCE = Instance(
 
 
 def test_evidence_is_stored_as_in_the_record_and_read_back() -> None:
-    quoted = EvidenceUnit("visit.md", "opens at 9:00")
-    instance = replace(INSTANCE, evidence=((quoted, EvidenceUnit("shop.md", span=(3, 9), grade=2)), (quoted,)))
+    quote_unit = EvidenceUnit("visit.md", "opens at 9:00")
+    instance = replace(INSTANCE, evidence=((quote_unit, EvidenceUnit("shop.md", span=(3, 9), grade=2)), (quote_unit,)))
     encoded = encode_instance(instance)
     quote = {"page": "visit.md", "quote": "opens at 9:00", "grade": 1}
     assert encoded["evidence"] == [[quote, {"page": "shop.md", "span": [3, 9], "grade": 2}], [quote]]
@@ -96,8 +96,10 @@ def test_answer_seen_is_stored_only_if_it_is_known() -> None:
 
 def test_a_long_answer_is_truncated_with_a_note() -> None:
     longest, longer = "x" * 2**20, "x" * (2**20 + 1_500)
-    stored = [encode_outcome(replace(OUTCOME, answer=Answer(text)))["answer"]["text"] for text in (longest, longer)]
-    assert stored == [longest, f"{longest}\n[1,500 more characters are not stored]"]
+    stored_texts = [
+        encode_outcome(replace(OUTCOME, answer=Answer(text)))["answer"]["text"] for text in (longest, longer)
+    ]
+    assert stored_texts == [longest, f"{longest}\n[1,500 more characters are not stored]"]
 
 
 def test_an_instance_is_stored_with_its_whole_pool() -> None:
@@ -134,10 +136,10 @@ def test_without_texts_removes_every_text() -> None:
     assert without_texts(encode_instance(INSTANCE)) == {
         "passages": {"p0": {"role": "positive"}, "n0": {"role": "negative"}}
     }
-    unanswered = encode_outcome(replace(OUTCOME, answer=None))
-    assert without_texts(unanswered) == unanswered
-    unranked = encode_outcome(replace(OUTCOME, answer=Answer("Paris.")))
-    assert without_texts(unranked)["answer"]["ranking"] is None
+    without_answer = encode_outcome(replace(OUTCOME, answer=None))
+    assert without_texts(without_answer) == without_answer
+    without_ranking = encode_outcome(replace(OUTCOME, answer=Answer("Paris.")))
+    assert without_texts(without_ranking)["answer"]["ranking"] is None
     assert decode_outcome(stripped).answer is not None
     quoting = replace(
         OUTCOME, scores={"mine": Score(None, "parse_error: no number in 'Paris.'"), "x": Score(None, "late")}

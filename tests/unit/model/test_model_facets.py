@@ -52,8 +52,8 @@ def test_the_facet_names_and_values_are_those_of_the_contract() -> None:
     ],
 )
 def test_facets_shared_by_cases_cannot_be_changed(change: Callable[[Any], object]) -> None:
-    shared = SharedFacets()
-    one, other = shared.of({"topic": "Funds"}), shared.of({"topic": "Funds"})
+    shared_facets = SharedFacets()
+    one, other = shared_facets.of({"topic": "Funds"}), shared_facets.of({"topic": "Funds"})
     with pytest.raises(TypeError, match="several cases share this dict; change a copy of it"):
         change(one)
     assert one is other
@@ -71,13 +71,13 @@ def test_shared_facets_work_as_a_dict_in_json_and_copies() -> None:
 def test_equal_labels_share_a_mapping_that_does_not_keep_them_alive() -> None:
     class Labels(dict[str, str]): ...
 
-    shared, facets = SharedFacets(), {"topic": "Funds"}
+    shared_facets, facets = SharedFacets(), {"topic": "Funds"}
     labels = Labels(system="desk")
     reference = weakref.ref(labels)
-    labelled = shared.with_labels(facets, labels)
+    labelled = shared_facets.with_labels(facets, labels)
     del labels
     assert reference() is None
-    assert shared.with_labels(facets, Labels(system="desk")) is labelled
+    assert shared_facets.with_labels(facets, Labels(system="desk")) is labelled
     assert labelled == {"topic": "Funds", "system": "desk"}
 
 
@@ -107,7 +107,7 @@ def test_a_facet_value_has_a_short_text(value: object, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("one", "other", "expected"),
     [
         ("0.8", "0.8", True), ("0.80", "0.8", True), ("0.8", ".8", True), ("1", "1.0", True), ("1e1", "10", True),
         ("0", "-0", True), ("0.8", "0.81", False), ("Funds", "Funds", True), ("Funds", "funds", False),
@@ -116,9 +116,9 @@ def test_a_facet_value_has_a_short_text(value: object, text: str) -> None:
         ("20240101000000001", "20240101000000002", False), ("9" * 400, "9" * 399 + "8", False),
     ],
 )  # fmt: skip
-def test_values_match_as_texts_or_as_numbers(one: str, other: str, same: bool) -> None:
-    assert matches({"facet": one}, {"facet": other}) is same
-    assert matches({"facet": other}, {"facet": one}) is same
+def test_values_match_as_texts_or_as_numbers(one: str, other: str, expected: bool) -> None:
+    assert matches({"facet": one}, {"facet": other}) is expected
+    assert matches({"facet": other}, {"facet": one}) is expected
 
 
 def test_every_facet_must_match() -> None:

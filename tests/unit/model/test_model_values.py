@@ -72,7 +72,7 @@ def test_a_score_of_zero_is_a_value() -> None:
     assert Score(0.0).reason is None
 
 
-def test_a_score_that_does_not_apply_has_that_reason() -> None:
+def test_a_score_that_does_not_apply_has_the_reason_not_applicable() -> None:
     assert Score.not_applicable() == Score(reason="not_applicable")
     assert Score.not_applicable("no gold") == Score(reason="not_applicable: no gold")
 

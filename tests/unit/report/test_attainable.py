@@ -51,7 +51,7 @@ def test_each_system_needs_enough_cases() -> None:
     assert len(never_failing_gates(plan_for([{"system": system} for system in "aabbcc"], "accuracy >= baseline"))) == 1
 
 
-def test_session_gates_are_reported_too() -> None:
+def test_session_gates_are_also_reported() -> None:
     [sentence] = never_failing_gates(plan_for([{}] * 3, session=("accuracy >= baseline",)))
     assert sentence.startswith("session: accuracy >= baseline can never fail: it has 3 cases")
     assert never_failing_gates(plan_for([{}] * 3, session=("other >= baseline",))) == []

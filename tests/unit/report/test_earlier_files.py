@@ -21,13 +21,13 @@ def lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def test_outcomes_are_read_and_written_as_before(fixtures_dir: Path) -> None:
+def test_outcomes_of_an_earlier_version_are_read_and_written_back_unchanged(fixtures_dir: Path) -> None:
     stored_lines = lines(fixtures_dir / "stored" / "outcomes.jsonl")
     assert [decode_outcome(json.loads(line)) for line in stored_lines] == list(OUTCOMES)
     assert [to_json(encode_outcome(outcome)) for outcome in OUTCOMES] == stored_lines
 
 
-def test_instances_are_read_and_written_as_before(fixtures_dir: Path) -> None:
+def test_instances_of_an_earlier_version_are_read_and_written_back_unchanged(fixtures_dir: Path) -> None:
     stored_lines = lines(fixtures_dir / "stored" / "instances.jsonl")
     for line, instance in zip(stored_lines, INSTANCES.values(), strict=True):
         plain = json.loads(line)
@@ -35,7 +35,7 @@ def test_instances_are_read_and_written_as_before(fixtures_dir: Path) -> None:
         assert to_json({"case_id": instance.id, "instance": encode_instance(instance)}) == line
 
 
-def test_a_journal_is_read_as_before(fixtures_dir: Path) -> None:
+def test_a_journal_of_an_earlier_version_is_read(fixtures_dir: Path) -> None:
     system, model, judge = read_journal(fixtures_dir / "stored" / "journal-main.jsonl")
     assert system.value is not None
     assert decode_whole_answer(system.value) == JOURNALED
@@ -45,14 +45,16 @@ def test_a_journal_is_read_as_before(fixtures_dir: Path) -> None:
     assert (judge.state, judge.calls) == ("cancelled", Calls(1, 0, 1, None, None, None, None, 1))
 
 
-def test_a_baseline_is_read_and_written_as_before(fixtures_dir: Path, tmp_path: Path) -> None:
+def test_a_baseline_of_an_earlier_version_is_read_and_written_back_unchanged(
+    fixtures_dir: Path, tmp_path: Path
+) -> None:
     path = fixtures_dir / "stored" / "baseline.json"
     assert read_baseline(path) == BASELINE
     write_baseline(tmp_path / "baseline.json", BASELINE)
     assert (tmp_path / "baseline.json").read_bytes() == path.read_bytes()
 
 
-def test_the_outcomes_of_a_results_json_are_read_and_written_as_before(fixtures_dir: Path) -> None:
+def test_the_outcomes_of_an_earlier_results_json_are_written_back_unchanged(fixtures_dir: Path) -> None:
     for plain in json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))["outcomes"]:
         assert to_json(encode_outcome(decode_outcome(plain))) == to_json(plain)
 

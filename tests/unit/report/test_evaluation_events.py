@@ -54,15 +54,15 @@ def test_the_explanation_is_the_rationale_of_the_judge_unless_texts_are_excluded
 
 
 def test_an_error_gives_an_event_per_metric_with_the_kind_of_error() -> None:
-    failed = Outcome("t", "q1", "t", {}, "mine", "error", error="boom", error_type="system_error")
-    events = list(evaluations_of(failed, [ACCURACY, HALLUCINATION], []))
+    error_outcome = Outcome("t", "q1", "t", {}, "mine", "error", error="boom", error_type="system_error")
+    events = list(evaluations_of(error_outcome, [ACCURACY, HALLUCINATION], []))
     assert [event["gen_ai.evaluation.name"] for event in events] == ["accuracy", "hallucination"]
     assert all(event["error.type"] == "system_error" for event in events)
-    assert "gen_ai.evaluation.explanation" not in next(evaluations_of(failed, [ACCURACY], [], texts=False))
+    assert "gen_ai.evaluation.explanation" not in next(evaluations_of(error_outcome, [ACCURACY], [], texts=False))
 
 
 @pytest.fixture
-def exported(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
+def span_exporter(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
@@ -71,12 +71,12 @@ def exported(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
 
 
 def test_without_a_logger_provider_events_are_added_to_a_span_of_the_imported_trace(
-    exported: InMemorySpanExporter,
+    span_exporter: InMemorySpanExporter,
 ) -> None:
     notes = Notes()
     facets = {"trace_id": "5b8efff798038103d269b633813fc60c", "span_id": "eee19b7ec3c1b174"}
     EvaluationEvents(notes).send(None, facets, evaluations_of(outcome({"accuracy": Score(1.0)}), [ACCURACY], []))
-    (span,) = exported.get_finished_spans()
+    (span,) = span_exporter.get_finished_spans()
     assert span.parent is not None
     assert (f"{span.context.trace_id:032x}", f"{span.parent.span_id:016x}") == tuple(facets.values())
     (event,) = span.events
@@ -88,16 +88,16 @@ def test_without_a_logger_provider_events_are_added_to_a_span_of_the_imported_tr
     "facets", [{}, {"trace_id": "trace_1", "span_id": "span_1"}, {"trace_id": "0", "span_id": "0"}]
 )
 def test_the_number_of_cases_without_a_trace_is_reported(
-    exported: InMemorySpanExporter, facets: dict[str, str]
+    span_exporter: InMemorySpanExporter, facets: dict[str, str]
 ) -> None:
     notes = Notes()
     EvaluationEvents(notes).send(None, facets, [])
-    assert exported.get_finished_spans() == ()
+    assert span_exporter.get_finished_spans() == ()
     (note,) = notes.sentences()
     assert note.startswith("--rag-otel: 1 cases have no trace, so their verdicts were not sent")
 
 
-def test_a_missing_exporter_is_reported(monkeypatch: pytest.MonkeyPatch, exported: InMemorySpanExporter) -> None:
+def test_a_missing_exporter_is_reported(monkeypatch: pytest.MonkeyPatch, span_exporter: InMemorySpanExporter) -> None:
     monkeypatch.setattr(trace, "get_tracer_provider", trace.NoOpTracerProvider)
     notes = Notes()
     EvaluationEvents(notes).send(None, {"trace_id": "1" * 32, "span_id": "2" * 16}, [])

@@ -34,9 +34,9 @@ def test_the_values_equal_those_of_the_result(gates: list[NamedGate]) -> None:
         assert {name: plain[name] for name in names} == {name: getattr(result, name) for name in names}
         assert plain["ci95"] == (None if result.ci95 is None else list(result.ci95))
         assert plain["slice"] == dict(result.slice or {})
-        for cell, stored in zip(result.cells, plain["cells"], strict=True):
-            assert (stored["value"], stored["n"], stored["status"]) == (cell.value, cell.n, cell.status)
-            assert "reason" not in stored or cell.status == "skipped"
+        for cell, stored_cell in zip(result.cells, plain["cells"], strict=True):
+            assert (stored_cell["value"], stored_cell["n"], stored_cell["status"]) == (cell.value, cell.n, cell.status)
+            assert "reason" not in stored_cell or cell.status == "skipped"
 
 
 def test_unscored_answers_are_counted_by_reason(gates: list[NamedGate]) -> None:

@@ -42,7 +42,7 @@ def test_a_baseline_gate_shows_the_values_of_the_cases_in_both_runs() -> None:
 
 def test_a_reason_that_repeats_the_values_is_reduced_to_its_place() -> None:
     gate = parse_gate("accuracy[topic=*] >= baseline")
-    changed = "accuracy changed by -0.2 against the baseline, one-sided p 0.01 over 8 cases at topic=A"
-    assert reason_without_values(changed, gate, "topic=A") == "at topic=A"
+    reason = "accuracy changed by -0.2 against the baseline, one-sided p 0.01 over 8 cases at topic=A"
+    assert reason_without_values(reason, gate, "topic=A") == "at topic=A"
     assert reason_without_values("accuracy is 0.2", gate, "") == ""
     assert reason_without_values("nothing was scored", gate, "topic=A") == "nothing was scored"

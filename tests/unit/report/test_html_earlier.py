@@ -106,8 +106,8 @@ def test_the_baseline_answer_is_that_of_the_same_case_and_setting_and_repeat() -
 
 def test_the_baseline_run_is_read_if_it_is_available(tmp_path: Path) -> None:
     (tmp_path / "r1").mkdir()
-    stored = tmp_path / "r1" / "results.json"
-    stored.write_text(json.dumps({"outcomes": [outcome("q1")]}))
+    results_file = tmp_path / "r1" / "results.json"
+    results_file.write_text(json.dumps({"outcomes": [outcome("q1")]}))
     results = results_with(outcome("q1", "now"), cases=[baseline_case("q1", 1.0)])
     result = read_baseline_answers(tmp_path, results, pairs_of(results))
     assert result is not None
@@ -116,7 +116,7 @@ def test_the_baseline_run_is_read_if_it_is_available(tmp_path: Path) -> None:
     assert read_baseline_answers(tmp_path, deleted_run, pairs_of(deleted_run)) is None
     without_texts = {**results, "instances": {"q1": {"passages": {}}}}  # texts are left out
     assert read_baseline_answers(tmp_path, without_texts, pairs_of(without_texts)) is None
-    stored.write_text("{}")
+    results_file.write_text("{}")
     assert read_baseline_answers(tmp_path, results, pairs_of(results)) is None
 
 

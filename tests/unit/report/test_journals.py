@@ -35,12 +35,12 @@ def test_each_call_is_read_with_its_state_and_its_answer(tmp_path: Path) -> None
     ] == [("t.py::test[q4]", third, "k")]
 
 
-@pytest.mark.parametrize("cut", [1, 5, 30])
-def test_a_call_is_running_if_a_kill_truncated_its_end_line(tmp_path: Path, cut: int) -> None:
+@pytest.mark.parametrize("n_missing", [1, 5, 30])
+def test_a_call_is_running_if_a_kill_truncated_its_end_line(tmp_path: Path, n_missing: int) -> None:
     path = journal_path(tmp_path, "main")
     journal = Journal(path)
     journal.end(journal.start("t", "system"), encode_whole_answer(Answer("Zürich\n")), PAID)
-    path.write_bytes(path.read_bytes()[: -cut - 1])
+    path.write_bytes(path.read_bytes()[: -n_missing - 1])
     assert [call.nodeid for call in calls_in_flight(read_journal(path))] == ["t"]
     assert has_unfinished_calls(path)
 

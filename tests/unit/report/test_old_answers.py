@@ -102,9 +102,9 @@ def test_results_contain_an_old_answer_only_if_the_case_changed() -> None:
         None,
     ]
     run.source = AnswerSource()
-    again = run.once("read", lambda run: run.old_answers)
-    assert again is not None
-    assert dict(again.answers) == dict(expected.answers)
+    second_reading = run.once("read", lambda run: run.old_answers)
+    assert second_reading is not None
+    assert dict(second_reading.answers) == dict(expected.answers)
 
 
 @pytest.mark.parametrize("missing", ["baseline", "texts"])

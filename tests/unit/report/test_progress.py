@@ -48,9 +48,9 @@ def test_the_line_counts_repeats_as_runs() -> None:
 
 def test_a_case_that_runs_again_counts_once_and_its_cost_twice() -> None:
     progress, first = Progress(plan()), replace(outcome(NOISE, "q2", "error"), calls=Calls(1, cost_usd=0.5))
-    again = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), calls=Calls(1, cost_usd=None))
+    second_attempt = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), calls=Calls(1, cost_usd=None))
     progress.take(first)
-    progress.take(again, first)
+    progress.take(second_attempt, first)
     assert line(progress) == "rag: 1/4 · $0.5000 · accuracy 0.00"
 
 

@@ -93,7 +93,7 @@ def test_retrievers_with_one_name_differ_by_settings_and_have_no_query_times() -
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_no_folder_of_the_machine_is_shown(texts: bool) -> None:
+def test_results_contain_no_path_of_the_machine(texts: bool) -> None:
     model = Path.home() / "models" / "minilm"
     prefixes = {"dense.model": "org/minilm", "passage_prefix": "passage: "}
     [retriever] = results(run_of({**HNSW, "model": str(model), **prefixes}, texts=texts))["deployment"]["retrievers"]

@@ -94,7 +94,7 @@ def test_a_run_without_model_calls_has_no_line_about_them() -> None:
     ]
 
 
-def test_the_usage_of_results_json_is_the_same_sum() -> None:
+def test_results_json_has_the_same_usage_as_the_summary() -> None:
     run = run_of(CALLS, Calls(1, 0, 1, None, 4, None, None))
     run.unclaimed = Calls(2, 0, 2, 1, 1, 1.0, 1.0)
     assert decode_results(results_of(run, "r", FINISHED, MatrixChoice()))["usage"] == {

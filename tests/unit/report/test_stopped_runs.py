@@ -135,8 +135,8 @@ def test_a_half_written_line_counts_as_no_ended_case(tmp_path: Path, name: str) 
     whole = (folder / name).read_bytes()
     assert read_interrupted_run(folder).ended.keys() == {"a", "b"}
     start = whole.index(b"\n") + 1
-    for cut in range(start, len(whole) - 1):
-        (folder / name).write_bytes(whole[:cut])
+    for length in range(start, len(whole) - 1):
+        (folder / name).write_bytes(whole[:length])
         assert read_interrupted_run(folder).ended.keys() == {"a"}
         assert read_interrupted_run(folder).unread == 0
 

@@ -64,7 +64,7 @@ def test_passages_are_found_by_their_meaning(folder: Path, tmp_path: Path, capfd
     assert capfd.readouterr() == ("", "")
 
 
-def test_texts_become_rows_in_their_order(encoder: SentenceEncoder) -> None:
+def test_each_text_has_a_vector_in_the_order_of_the_texts(encoder: SentenceEncoder) -> None:
     rows = encoder.encode(["a", "a much longer text of several words", "a"])
     assert rows.shape == (3, 384)
     assert rows.dtype == np.float32
