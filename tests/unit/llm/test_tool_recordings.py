@@ -1,4 +1,4 @@
-"""Recordings of tool calls: write, replay, and keys that ignore the random ids of a provider."""
+"""Recordings of tool calls: write, replay, and keys without the random ids of a provider."""
 
 from __future__ import annotations
 

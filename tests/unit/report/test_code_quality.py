@@ -1,4 +1,4 @@
-"""GitLab's Code Quality report: entries for failed gates, errors and broken cases, without texts."""
+"""GitLab's Code Quality report: entries for failed gates, errors and broken cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page's first sentences: failed and undecided gates, broken cases, errors, as in the summary."""
+"""The page's first sentences: gates, broken cases and errors in the words of the summary."""
 
 from __future__ import annotations
 

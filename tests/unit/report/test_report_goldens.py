@@ -1,4 +1,4 @@
-"""The terminal and Markdown output of runs of every kind; ``RAGEVAL_RENEW=1`` rewrites the files."""
+"""Golden files of terminal and Markdown output; ``RAGEVAL_RENEW=1`` rewrites them."""
 
 from __future__ import annotations
 

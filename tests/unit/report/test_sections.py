@@ -1,4 +1,4 @@
-"""A section declared in one place appears in every report: terminal, Markdown, page, results.json, ``show``."""
+"""A section declared in one place appears in every report."""
 
 from __future__ import annotations
 
