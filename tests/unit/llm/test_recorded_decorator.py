@@ -34,7 +34,7 @@ ANSWER = Answer(
 
 @contextmanager
 def case(folder: Path, mode: str = "new_episodes", repeat: int = 1) -> Iterator[Meter]:
-    """Stand in for the session that runs a case."""
+    """Run the block with a usage meter and cassettes, as the session runs a case."""
     meter, cassettes = Meter(), Cassettes(folder, mode)
     scope = SCOPE.set(Scope(meter, repeat, cassettes))
     try:
@@ -44,8 +44,8 @@ def case(folder: Path, mode: str = "new_episodes", repeat: int = 1) -> Iterator[
         cassettes.close()
 
 
-class Counting:
-    """A system that counts how often it is asked."""
+class CountingSystem:
+    """A system that counts its calls."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -68,21 +68,23 @@ def test_a_value_survives_encoding_and_decoding(value: object) -> None:
     assert type(back) is type(value)
 
 
-def test_the_time_an_answer_took_is_not_recorded() -> None:
+def test_the_duration_of_an_answer_is_not_recorded() -> None:
     assert decode(encode(Answer("x", usage=Usage(1, 2, 0.5, 9.9)), "it")) == Answer("x", usage=Usage(1, 2, 0.5))
 
 
 def test_a_function_is_called_once_and_then_replayed(tmp_path: Path) -> None:
-    system = Counting()
-    asked = recorded(system)
+    system = CountingSystem()
+    recorded_system = recorded(system)
     with case(tmp_path) as first:
-        assert asked(QUERY) == asked(QUERY) == Answer("who? 5 1")
-        assert asked(QUERY, k=6) == Answer("who? 6 2")
+        assert recorded_system(QUERY) == recorded_system(QUERY) == Answer("who? 5 1")
+        assert recorded_system(QUERY, k=6) == Answer("who? 6 2")
     with case(tmp_path, "none") as second:
-        assert asked(QUERY, 6) == Answer("who? 6 2")
-        assert asked(query=QUERY) == Answer("who? 5 1")
-        with pytest.raises(ModelError, match=r"no reply of system 'test_recorded_decorator\.Counting' to this request"):
-            asked(QUERY, 7)
+        assert recorded_system(QUERY, 6) == Answer("who? 6 2")
+        assert recorded_system(query=QUERY) == Answer("who? 5 1")
+        with pytest.raises(
+            ModelError, match=r"no reply of system 'test_recorded_decorator\.CountingSystem' to this request"
+        ):
+            recorded_system(QUERY, 7)
     assert system.calls == 2
     assert second.keys == first.keys[::-1]
     assert len(first.keys) == 2
@@ -109,7 +111,7 @@ def test_a_coroutine_function_is_awaited_once_and_then_replayed(tmp_path: Path) 
     assert (tmp_path / "system-my-rag.jsonl").is_file()
 
 
-def test_a_replayed_answer_is_charged_with_its_usage_and_spends_nothing(tmp_path: Path) -> None:
+def test_a_replayed_answer_reports_its_recorded_usage_and_costs_nothing(tmp_path: Path) -> None:
     @recorded(name="my-rag")
     def answer(query: Query) -> Answer:
         return Answer("me", usage=Usage(10, 2, 0.25))
@@ -127,16 +129,16 @@ def test_an_object_with_an_async_call_is_async(tmp_path: Path) -> None:
         async def __call__(self, query: Query) -> str:
             return query.question
 
-    asked = recorded(System())
-    assert inspect.iscoroutinefunction(asked)
+    recorded_system = recorded(System())
+    assert inspect.iscoroutinefunction(recorded_system)
     with case(tmp_path):
-        assert asyncio.run(asked(QUERY)) == "who?"
+        assert asyncio.run(recorded_system(QUERY)) == "who?"
     with case(tmp_path, "none"):
-        assert asyncio.run(asked(QUERY)) == "who?"
+        assert asyncio.run(recorded_system(QUERY)) == "who?"
 
 
 def test_a_function_is_not_recorded_outside_of_a_case() -> None:
-    seen = object()
+    unrecordable = object()
 
     def echo(value: object) -> object:
         return value
@@ -144,20 +146,20 @@ def test_a_function_is_not_recorded_outside_of_a_case() -> None:
     async def aecho(value: object) -> object:
         return value
 
-    assert recorded(echo)(seen) is seen
-    assert asyncio.run(recorded(aecho)(seen)) is seen
+    assert recorded(echo)(unrecordable) is unrecordable
+    assert asyncio.run(recorded(aecho)(unrecordable)) is unrecordable
 
 
 def test_each_repeat_has_its_own_recording(tmp_path: Path) -> None:
-    asked = recorded(Counting())
+    recorded_system = recorded(CountingSystem())
     for repeat in (1, 2):
         with case(tmp_path, repeat=repeat):
-            asked(QUERY)
+            recorded_system(QUERY)
     for repeat in (1, 2):
         with case(tmp_path, "none", repeat):
-            assert asked(QUERY) == Answer(f"who? 5 {repeat}")
+            assert recorded_system(QUERY) == Answer(f"who? 5 {repeat}")
     with case(tmp_path, "none", 3), pytest.raises(ModelError, match=r"only the repeat differs: . is recorded, 3 was"):
-        asked(QUERY)
+        recorded_system(QUERY)
 
 
 def test_a_call_that_raises_is_not_recorded(tmp_path: Path) -> None:
@@ -180,19 +182,19 @@ def test_a_call_that_raises_is_not_recorded(tmp_path: Path) -> None:
     "bad", [object(), {1: 2}, {1, 2}, b"x", float("nan"), [object()], Path("x"), functools.partial]
 )
 def test_the_message_names_a_value_that_cannot_be_recorded(bad: object, tmp_path: Path) -> None:
-    def give(first: int, second: object) -> object:
+    def function(first: int, second: object) -> object:
         return bad if second is None else None
 
-    asked = recorded(name="give")(give)
+    recorded_function = recorded(name="give")(function)
     with case(tmp_path):
         with pytest.raises(SettingError, match="argument 'second' of give cannot be recorded: it is or holds "):
-            asked(1, bad)
+            recorded_function(1, bad)
         with pytest.raises(SettingError, match="the result of give cannot be recorded: "):
-            asked(1, None)
+            recorded_function(1, None)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_coroutine_from_a_plain_function_is_not_a_result(tmp_path: Path) -> None:
+def test_recording_a_plain_function_that_returns_a_coroutine_raises_a_setting_error(tmp_path: Path) -> None:
     async def answer() -> str:
         return ""
 
@@ -203,18 +205,18 @@ def test_a_coroutine_from_a_plain_function_is_not_a_result(tmp_path: Path) -> No
         recorded(hidden)()
 
 
-def test_a_wrong_call_stays_a_type_error(tmp_path: Path) -> None:
+def test_a_call_with_too_many_arguments_raises_a_type_error(tmp_path: Path) -> None:
     with case(tmp_path), pytest.raises(TypeError, match="too many positional arguments"):
-        recorded(Counting())(QUERY, 1, 2)  # type: ignore[call-arg]
+        recorded(CountingSystem())(QUERY, 1, 2)  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("nameless", [lambda query: query, functools.partial(Counting(), k=3)])
+@pytest.mark.parametrize("nameless", [lambda query: query, functools.partial(CountingSystem(), k=3)])
 def test_a_nameless_callable_needs_a_name_to_be_recorded(nameless: Callable[[Query], Any], tmp_path: Path) -> None:
     with pytest.raises(SettingError, match=r"has no name to be recorded under; give it one: recorded\(name="):
         recorded(nameless)
-    named = recorded(name="mine")(nameless)
+    recorded_system = recorded(name="mine")(nameless)
     with case(tmp_path):
-        named(QUERY)
+        recorded_system(QUERY)
     assert [path.name for path in tmp_path.iterdir()] == ["system-mine.jsonl"]
 
 
@@ -229,34 +231,34 @@ def test_a_bound_method_is_recorded_without_its_object(tmp_path: Path) -> None:
         assert record_call(Rag().answer, query=QUERY) == "who?"
 
 
-def test_one_call_is_recorded_like_a_function(tmp_path: Path) -> None:
-    system = Counting()
+def test_record_call_and_recorded_share_their_recordings(tmp_path: Path) -> None:
+    system = CountingSystem()
     with case(tmp_path):
         assert record_call(system, QUERY, k=2) == Answer("who? 2 1")
     with case(tmp_path, "none"):
         assert record_call(system, QUERY, k=2) == recorded(system)(QUERY, k=2) == Answer("who? 2 1")
 
-        async def later(query: Query) -> str:
+        async def unrecorded(query: Query) -> str:
             return query.question
 
-        with pytest.raises(ModelError, match=r"no reply of system .*later"):
-            asyncio.run(record_call(later, QUERY))
+        with pytest.raises(ModelError, match=r"no reply of system .*unrecorded"):
+            asyncio.run(record_call(unrecorded, QUERY))
 
 
-def depending(settings: dict[str, object]) -> tuple[Counting, Callable[[Query], Answer]]:
-    system = Counting()
+def system_with_dependencies(settings: dict[str, object]) -> tuple[CountingSystem, Callable[[Query], Answer]]:
+    system = CountingSystem()
     return system, recorded(system, name="mine", depends=[settings])
 
 
 @pytest.mark.parametrize("mode", ["none", "once", "new_episodes"])
-def test_a_stale_recording_is_an_error_and_makes_no_call(mode: str, tmp_path: Path) -> None:
+def test_a_stale_recording_raises_an_error_without_calling_the_system(mode: str, tmp_path: Path) -> None:
     settings: dict[str, object] = {"top_k": 5}
-    system, asked = depending(settings)
+    system, recorded_system = system_with_dependencies(settings)
     with case(tmp_path):
-        asked(QUERY)
+        recorded_system(QUERY)
     settings["top_k"] = 1
     with case(tmp_path, mode) as meter, pytest.raises(ModelError) as caught:
-        asked(QUERY)
+        recorded_system(QUERY)
     assert caught.value.kind == "not_recorded"
     assert str(caught.value) == (
         "stale recording: setting top_k changed; record system 'mine' again with --rag-record-mode all, or delete "
@@ -265,25 +267,25 @@ def test_a_stale_recording_is_an_error_and_makes_no_call(mode: str, tmp_path: Pa
     assert (system.calls, meter.keys) == (1, ())
     settings["top_k"] = 5
     with case(tmp_path, mode):
-        assert asked(QUERY) == Answer("who? 5 1")
+        assert recorded_system(QUERY) == Answer("who? 5 1")
 
 
-def test_mode_all_records_a_stale_call_again_and_each_later_change(tmp_path: Path) -> None:
+def test_mode_all_records_again_after_each_change_of_a_dependency(tmp_path: Path) -> None:
     settings: dict[str, object] = {"top_k": 5}
-    system, asked = depending(settings)
+    system, recorded_system = system_with_dependencies(settings)
     with case(tmp_path):
-        asked(QUERY)
+        recorded_system(QUERY)
     settings["top_k"] = 1
     with case(tmp_path, "all"):
-        assert asked(QUERY) == asked(QUERY) == Answer("who? 5 2")
+        assert recorded_system(QUERY) == recorded_system(QUERY) == Answer("who? 5 2")
         settings["top_k"] = 2
-        assert asked(QUERY) == Answer("who? 5 3")
+        assert recorded_system(QUERY) == Answer("who? 5 3")
     with case(tmp_path, "none"):
-        assert asked(QUERY) == Answer("who? 5 3")
+        assert recorded_system(QUERY) == Answer("who? 5 3")
     assert system.calls == 3
 
 
-def test_a_changed_coroutine_function_is_stale(tmp_path: Path) -> None:
+def test_a_recording_of_a_coroutine_function_is_stale_after_a_change(tmp_path: Path) -> None:
     settings: dict[str, object] = {"top_k": 5}
 
     @recorded(depends=[settings])
@@ -302,8 +304,8 @@ def test_a_recording_lists_its_dependencies(tmp_path: Path) -> None:
     cassettes = Cassettes(tmp_path, "all", root=Path(__file__).parent)
     scope = SCOPE.set(Scope(Meter(), 1, cassettes))
     try:
-        depending({})[1](QUERY)
-        record_call(Counting(), QUERY)
+        system_with_dependencies({})[1](QUERY)
+        record_call(CountingSystem(), QUERY)
         record_call(len, [])
     finally:
         SCOPE.reset(scope)
@@ -311,21 +313,21 @@ def test_a_recording_lists_its_dependencies(tmp_path: Path) -> None:
     assert [(line["model"], line["depends"]) for line in lines] == [
         ("builtins.len", code),
         ("mine", code),
-        ("test_recorded_decorator.Counting", code),
+        ("test_recorded_decorator.CountingSystem", code),
     ]
 
 
 def test_is_recorded_recognises_recorded_functions() -> None:
-    class Desk:
+    class CallableObject:
         def __call__(self, query: str) -> str:
             return query
 
     def plain(query: str) -> str:
         return query
 
-    async def awaited(query: str) -> str:
+    async def coroutine_function(query: str) -> str:
         return query
 
-    for function in (plain, awaited, Desk()):
+    for function in (plain, coroutine_function, CallableObject()):
         assert not is_recorded(function)
         assert is_recorded(recorded(function))

@@ -53,7 +53,7 @@ CODE = {
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Return a folder of modules that can be imported."""
+    """Return a folder of importable modules."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -66,7 +66,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def system(root: Path) -> ModuleType:
+def import_system(root: Path) -> ModuleType:
     source = root / "ragdemo/system.py"
     source.write_text(source.read_text(encoding="utf-8").replace(", numpy", ", ragdemo_installed"), encoding="utf-8")
     return importlib.import_module("ragdemo.system")
@@ -76,12 +76,12 @@ def digests(function: Callable[..., Any], root: Path, *declared: object, caller:
     return Dependencies("mine", function, caller, declared).digests(root)
 
 
-def test_code_is_the_module_and_its_imports_from_the_rootdir(root: Path) -> None:
-    assert set(digests(system(root).answer, root)) == CODE
+def test_the_dependencies_are_the_module_and_its_imports_inside_the_rootdir(root: Path) -> None:
+    assert set(digests(import_system(root).answer, root)) == CODE
 
 
 @pytest.mark.parametrize(
-    "made",
+    "get_callable",
     [
         lambda module: module.Desk(),
         lambda module: module.Desk,
@@ -91,35 +91,37 @@ def test_code_is_the_module_and_its_imports_from_the_rootdir(root: Path) -> None
     ],
     ids=["object", "class", "method", "partial", "wrapper"],
 )
-def test_the_code_of_any_callable_is_found(made: Callable[[ModuleType], Any], root: Path) -> None:
-    assert set(digests(made(system(root)), root)) == CODE
+def test_every_kind_of_callable_has_its_code_among_the_dependencies(
+    get_callable: Callable[[ModuleType], Any], root: Path
+) -> None:
+    assert set(digests(get_callable(import_system(root)), root)) == CODE
 
 
-def test_the_file_that_sets_it_up_counts(root: Path) -> None:
+def test_the_file_that_creates_the_recorded_function_is_a_dependency(root: Path) -> None:
     caller = root / "ragdemo_other.py"
     assert set(digests(len, root, caller=caller)) == CODE | {"ragdemo_other.py"}
 
 
-def test_a_class_of_a_module_that_has_lost_its_name_is_found(root: Path) -> None:
-    desk = system(root).Desk()
+def test_the_code_of_a_class_is_found_after_its_module_was_replaced(root: Path) -> None:
+    desk = import_system(root).Desk()
     sys.modules["ragdemo.system"] = ModuleType("ragdemo.system")
     assert set(digests(desk, root)) == CODE
 
 
-def test_code_elsewhere_does_not_count(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    assert digests(system(root).answer, tmp_path_factory.mktemp("elsewhere")) == {}
+def test_code_outside_the_rootdir_is_no_dependency(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert digests(import_system(root).answer, tmp_path_factory.mktemp("elsewhere")) == {}
     assert digests(len, root) == {}
 
 
 def test_a_rootdir_behind_a_link_has_the_same_digests(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     link = tmp_path_factory.mktemp("links") / "root"
     link.symlink_to(root)
-    answer = system(root).answer
+    answer = import_system(root).answer
     assert digests(answer, link) == digests(answer, root)
 
 
 def test_one_changed_import_changes_one_digest(root: Path) -> None:
-    answer = system(root).answer
+    answer = import_system(root).answer
     before = digests(answer, root)
     (root / "ragdemo/search/bm25.py").write_text("def find(query): return query * 2", encoding="utf-8")
     assert differences(before, digests(answer, root)) == "ragdemo/search/bm25.py changed"
@@ -138,13 +140,13 @@ def test_declared_files_are_found_next_to_the_caller_and_in_the_rootdir(root: Pa
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(name, encoding="utf-8")
     caller = root / "ragdemo/prompts.py"
-    found = digests(len, root, "prompt.txt", Path("data"), "ragdemo_lazy.py", caller=caller)
-    assert set(found) - CODE == {"ragdemo/prompt.txt", "data/a.md", "data/below/b.md"}
-    assert "ragdemo_space/inner.py" in found
+    file_digests = digests(len, root, "prompt.txt", Path("data"), "ragdemo_lazy.py", caller=caller)
+    assert set(file_digests) - CODE == {"ragdemo/prompt.txt", "data/a.md", "data/below/b.md"}
+    assert "ragdemo_space/inner.py" in file_digests
     assert digests(len, root, root / "prompt.txt") == digests(len, root, "prompt.txt")
 
 
-def test_a_declared_file_outside_of_the_rootdir_has_the_name_that_is_written(root: Path) -> None:
+def test_a_declared_file_outside_the_rootdir_is_named_by_its_path_as_declared(root: Path) -> None:
     outside = root.parent / f"{root.name}-data.txt"
     outside.write_text("data", encoding="utf-8")
     assert set(digests(len, root, f"../{outside.name}")) == {f"../{outside.name}"}
@@ -174,19 +176,19 @@ def test_declared_files_are_read_each_time(root: Path) -> None:
         (float("nan"), "depends of mine cannot be recorded: it is or holds nan"),
     ],
 )
-def test_what_cannot_be_declared_is_named(declared: object, problem: str, root: Path) -> None:
+def test_the_error_names_a_dependency_that_cannot_be_recorded(declared: object, problem: str, root: Path) -> None:
     with pytest.raises(SettingError) as caught:
         digests(len, root, declared)
     assert str(caught.value).startswith(problem)
 
 
 @pytest.mark.parametrize("declared", ["prompt.txt", Path("prompt.txt"), {"k": 1}, 5, None])
-def test_depends_is_a_list(declared: Any) -> None:
+def test_depends_must_be_a_list(declared: Any) -> None:
     with pytest.raises(SettingError, match=r"depends of mine is .*; write a list, as depends=\['prompts\.toml'\]"):
         Dependencies("mine", len, None, declared)
 
 
-def test_differences_are_few_and_sorted() -> None:
+def test_differences_are_sorted_and_at_most_three_are_listed() -> None:
     assert differences({"a": "1", "b": "1"}, {"a": "1", "b": "1"}) == ""
     assert differences({"a": "1", "b": "1"}, {"b": "2", "c": "1"}) == "b changed, c was added, a was removed"
     assert differences(dict.fromkeys("abcde", "1"), {}) == "a was removed, b was removed, c was removed, 2 more"

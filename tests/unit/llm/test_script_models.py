@@ -1,4 +1,4 @@
-"""Scripts as models: what a file may say, and which reply a request gets."""
+"""Script models: valid script files, and the reply that each request gets."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ NTH = '[[reply]]\nnth = 1\ntext = "first"\n[[reply]]\nnth = 3\ntext = "third"\n[
 
 def test_nth_counts_the_requests_of_each_case(tmp_path: Path) -> None:
     model, one, other = script(tmp_path, NTH), Meter(), Meter()
-    asked = [ask(model, user("a"), meter=meter).text for meter in (one, other, one, one, other, one)]
-    assert asked == ["first", "first", "other", "third", "other", "other"]
+    replies = [ask(model, user("a"), meter=meter).text for meter in (one, other, one, one, other, one)]
+    assert replies == ["first", "first", "other", "third", "other", "other"]
 
 
 def test_requests_outside_of_cases_are_counted_together(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_requests_outside_of_cases_are_counted_together(tmp_path: Path) -> None:
     assert [ask(model, user("a")).text for _ in range(4)] == ["first", "other", "third", "other"]
 
 
-def test_cases_asked_at_once_do_not_mix(tmp_path: Path) -> None:
+def test_concurrent_cases_count_their_requests_separately(tmp_path: Path) -> None:
     model = script(tmp_path, NTH)
 
     async def case() -> list[str]:
@@ -87,7 +87,7 @@ def test_cases_asked_at_once_do_not_mix(tmp_path: Path) -> None:
     assert asyncio.run(many()) == [["first", "other", "third", "other"]] * 16
 
 
-def test_cases_that_ended_are_forgotten(tmp_path: Path) -> None:
+def test_the_request_count_of_an_ended_case_is_freed(tmp_path: Path) -> None:
     model = script(tmp_path, NTH)
     for _ in range(3):
         ask(model, user("a"), meter=Meter())
@@ -95,7 +95,7 @@ def test_cases_that_ended_are_forgotten(tmp_path: Path) -> None:
     assert len(model._numbers) == 0
 
 
-def test_a_reply_may_hold_a_text_and_a_tool_call(tmp_path: Path) -> None:
+def test_a_reply_may_have_a_text_and_a_tool_call(tmp_path: Path) -> None:
     model = script(
         tmp_path,
         '[[reply]]\nnth = 1\ntext = "I look."\ntool = "search"\n'
@@ -126,22 +126,22 @@ def test_every_error_that_a_script_may_raise_has_a_code() -> None:
     assert set(ERROR_KINDS) <= set(KINDS)
 
 
-def test_no_reply_is_an_error_that_shows_a_long_request_in_short(tmp_path: Path) -> None:
+def test_the_error_of_a_request_without_a_reply_shortens_a_long_message(tmp_path: Path) -> None:
     model = script(tmp_path, '[[reply]]\nwhen = "x"\ntext = "a"')
     with pytest.raises(ModelError) as raised:
         ask(model, user("begin " + "a\x1b" * 10_000 + " end"))
     assert raised.value.kind == "no_reply"
     message = str(raised.value)
     assert len(message) < 1_000
-    shown = "the last user message is 'begin a"
-    assert message.startswith(f"script:replies.toml has no reply to request 1 of this case: {shown}")
+    start = "the last user message is 'begin a"
+    assert message.startswith(f"script:replies.toml has no reply to request 1 of this case: {start}")
     assert " end'; add a [[reply]] that fits" in message
     assert message.isprintable()
     with pytest.raises(ModelError, match="it has no user or tool message"):
         ask(model, {"role": "system", "content": "a"})
 
 
-def test_a_script_has_a_price_of_0() -> None:
+def test_a_script_model_costs_nothing() -> None:
     prices = Prices("script:replies.toml")
     assert (prices.cost(10, 10), prices.max_cost(10, UNSET), prices.budget_problem("rag_model_params", "")) == (
         0.0,
@@ -175,13 +175,13 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("text", FAULTS)
-def test_a_fault_of_a_script_is_one_sentence_with_its_line(tmp_path: Path, text: str) -> None:
+def test_an_invalid_script_gives_one_sentence_with_the_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(RagEvalError) as raised:
         script(tmp_path, text)
     assert str(raised.value) == f"replies.toml:{FAULTS[text]}"
 
 
-def test_a_script_that_is_not_text_is_one_sentence(tmp_path: Path) -> None:
+def test_an_unreadable_script_gives_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "replies.toml").write_bytes(b"[[reply]]\ntext = '\xff'")
     with pytest.raises(DataError, match=r"^replies.toml:2: byte 0xff is not UTF-8; save it as UTF-8$"):
         read_script(tmp_path / "replies.toml", "replies.toml")

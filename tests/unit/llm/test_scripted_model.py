@@ -24,13 +24,13 @@ def say(llm: ScriptedLLM, *messages: Message, **params: object) -> str:
     return asyncio.run(llm.complete(messages, **params)).text
 
 
-def test_the_example_of_its_docstring_is_true() -> None:
+def test_the_example_in_the_docstring_works() -> None:
     result = doctest.testmod(scripted)
     assert result.attempted > 4
     assert result.failed == 0
 
 
-def test_it_is_a_model() -> None:
+def test_a_scripted_llm_is_a_chat_model() -> None:
     assert isinstance(ScriptedLLM("yes"), ChatModel)
 
 
@@ -40,11 +40,11 @@ def test_a_text_answers_everything() -> None:
     assert completions == [Completion("yes", Usage(3, 1, 0.5), "stop", "scripted")] * 2
 
 
-def test_usage_is_unknown_when_none_is_given() -> None:
+def test_usage_is_unknown_by_default() -> None:
     assert asyncio.run(ScriptedLLM("yes").complete([user("a")])).usage == Usage()
 
 
-def test_a_list_of_replies_is_used_in_order_and_its_end_is_an_error() -> None:
+def test_replies_of_a_list_come_in_order_and_a_request_too_many_is_an_error() -> None:
     llm = ScriptedLLM(["one", Completion("two", model="mine")])
     assert [say(llm, user("a")), say(llm, user("a"))] == ["one", "two"]
     with pytest.raises(RagEvalError, match=r"^the scripted model was asked 3 times and has only 2 replies; add more$"):
@@ -52,7 +52,7 @@ def test_a_list_of_replies_is_used_in_order_and_its_end_is_an_error() -> None:
     assert len(llm.requests) == 3
 
 
-def test_the_first_rule_that_the_last_question_contains_wins() -> None:
+def test_the_first_rule_found_in_the_last_question_gives_the_reply() -> None:
     llm = ScriptedLLM({"France": "Paris", "capital": "which one?"})
     assert (
         say(llm, user("the capital of Italy"), {"role": "assistant", "content": "Rome"}, user("of France?")) == "Paris"
@@ -60,25 +60,25 @@ def test_the_first_rule_that_the_last_question_contains_wins() -> None:
     assert say(llm, user("France"), {"role": "assistant", "content": "Paris"}, user("its capital?")) == "which one?"
 
 
-def test_a_rule_matches_other_messages_if_none_matches_the_question() -> None:
+def test_rules_are_searched_in_other_messages_if_none_matches_the_question() -> None:
     llm = ScriptedLLM({"": "?", "You judge": '{"label": "good"}'})
     assert say(llm, {"role": "system", "content": "You judge."}, user("Is it so?")) == '{"label": "good"}'
 
 
-def test_no_rule_that_fits_is_an_error_that_names_the_question_and_the_rules() -> None:
+def test_a_question_without_a_matching_rule_is_an_error_that_names_it_and_the_rules() -> None:
     with pytest.raises(
         RagEvalError, match=r"^no scripted rule fits the question 'Who\?'; known: 'France' \(a rule und"
     ):
         say(ScriptedLLM({"France": "Paris"}), user("Who?"))
 
 
-def test_a_function_is_given_the_messages() -> None:
+def test_a_function_receives_the_messages_and_returns_the_reply() -> None:
     llm = ScriptedLLM(lambda messages: messages[-1]["content"].upper())
     assert say(llm, user("who?")) == "WHO?"
 
 
 @pytest.mark.parametrize("shape", ["one of a list", "a rule", "of a function"])
-def test_an_exception_is_raised(shape: str) -> None:
+def test_an_exception_as_reply_is_raised(shape: str) -> None:
     error = ModelError("rate_limited", "slow down", retry_after=2.0)
     replies: dict[str, ScriptedLLM] = {
         "one of a list": ScriptedLLM([error]),
@@ -90,7 +90,7 @@ def test_an_exception_is_raised(shape: str) -> None:
     assert raised.value is error
 
 
-def test_an_exception_that_is_raised_often_does_not_collect_tracebacks() -> None:
+def test_an_exception_raised_several_times_does_not_accumulate_tracebacks() -> None:
     llm, depths = ScriptedLLM({"": ValueError("no")}), set()
     for _ in range(5):
         with pytest.raises(ValueError, match="no") as raised:
@@ -99,7 +99,7 @@ def test_an_exception_that_is_raised_often_does_not_collect_tracebacks() -> None
     assert len(depths) == 1
 
 
-def test_a_reply_of_another_type_is_reported() -> None:
+def test_a_reply_of_an_unsupported_type_is_reported() -> None:
     llm = ScriptedLLM(lambda messages: 42)  # type: ignore[arg-type, return-value]
     with pytest.raises(RagEvalError, match=r"^a scripted reply is a str, .* or an exception, not 42$"):
         say(llm, user("a"))
@@ -114,18 +114,18 @@ def test_requests_are_recorded_unchanged() -> None:
     assert llm.requests == (Asked((user("before"),), {"temperature": 0, "seed": 7}),)
 
 
-def test_a_delay_is_waited_side_by_side() -> None:
+def test_concurrent_requests_wait_for_their_delay_at_the_same_time() -> None:
     async def many() -> float:
         loop = asyncio.get_running_loop()
-        begun = loop.time()
+        start = loop.time()
         await asyncio.gather(*(llm.complete([user("a")]) for _ in range(20)))
-        return loop.time() - begun
+        return loop.time() - start
 
     llm = ScriptedLLM("yes", delay_s=0.05)
     assert 0.045 < asyncio.run(many()) < 0.5
 
 
-def test_threads_that_share_it_get_each_reply_once() -> None:
+def test_threads_that_share_a_scripted_model_get_each_reply_once() -> None:
     llm = ScriptedLLM([str(number) for number in range(400)])
     replies: list[str] = []
 
@@ -144,7 +144,7 @@ def test_threads_that_share_it_get_each_reply_once() -> None:
     assert len(llm.requests) == 400
 
 
-def test_it_needs_no_pytest() -> None:
+def test_a_scripted_model_needs_no_pytest() -> None:
     code = (
         "import sys; from pytest_rageval.testing import Asked, ScriptedLLM\n"
         "assert not {'pytest', '_pytest', 'litellm', 'httpx'} & set(sys.modules), sorted(sys.modules)"
@@ -171,6 +171,6 @@ def test_a_rule_may_match_the_result_of_a_tool() -> None:
     assert say(llm, *conversation, {"role": "tool", "tool_call_id": "c1", "content": "It is in Paris."}) == "Paris"
 
 
-def test_an_empty_list_of_calls_is_not_a_reply() -> None:
+def test_an_empty_list_of_tool_calls_is_reported_as_invalid() -> None:
     with pytest.raises(RagEvalError, match=r"^a scripted reply is a str, .*, not \[\]$"):
         say(ScriptedLLM([[]]), user("a"))

@@ -19,7 +19,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "masked"),
     [
         (f"Bearer {KEY}.", "Bearer <DESK_API_KEY>."),
         (f"{KEY[:9]}\n    {KEY[9:]}", "<DESK_API_KEY>"),
@@ -28,12 +28,12 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("nothing secret", "nothing secret"),
     ],
 )
-def test_a_secret_is_masked_in_every_spelling(text: str, wanted: str) -> None:
-    assert mask(text) == wanted
+def test_a_secret_is_masked_in_every_spelling(text: str, masked: str) -> None:
+    assert mask(text) == masked
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "masked"),
     [
         ("http://ann:pw@h.test/v1", "http://<masked>@h.test/v1"),
         ("https://h.test/?q=1&api_key=abc&k=2", "https://h.test/?q=1&api_key=<masked>&k=2"),
@@ -43,9 +43,9 @@ def test_a_secret_is_masked_in_every_spelling(text: str, wanted: str) -> None:
         ("well... 89", "well... 89"),
     ],
 )
-def test_addresses_and_shortened_secrets_are_masked_where_texts_are_written(text: str, wanted: str) -> None:
-    assert redact(text) == wanted
-    assert redact_json({text: [text, 1, None]}) == {wanted: [wanted, 1, None]}
+def test_redact_masks_credentials_in_urls_and_shortened_secrets(text: str, masked: str) -> None:
+    assert redact(text) == masked
+    assert redact_json({text: [text, 1, None]}) == {masked: [masked, 1, None]}
 
 
 def test_a_variable_named_in_the_ini_is_always_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,12 +61,12 @@ def test_each_long_line_of_a_multiline_secret_is_masked(monkeypatch: pytest.Monk
     assert mask("short") == "short"
 
 
-def test_a_thread_may_change_the_environment_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_masking_works_while_a_thread_changes_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DESK_KEY", "sk-0123456789")
-    over = threading.Event()
+    stop = threading.Event()
 
     def change() -> None:
-        while not over.is_set():
+        while not stop.is_set():
             os.environ["RAGEVAL_CHANGING"] = "1"
             os.environ.pop("RAGEVAL_CHANGING")
 
@@ -75,5 +75,5 @@ def test_a_thread_may_change_the_environment_meanwhile(monkeypatch: pytest.Monke
     try:
         assert {mask("it is sk-0123456789") for _ in range(2000)} == {"it is <DESK_KEY>"}
     finally:
-        over.set()
+        stop.set()
         thread.join()

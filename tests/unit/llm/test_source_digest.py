@@ -43,7 +43,7 @@ def digest(folder: Path, code: str, name: str = "module.py") -> str:
         ("\n", "\r\n"),
     ],
 )
-def test_what_changes_no_result_changes_no_digest(old: str, new: str, tmp_path: Path) -> None:
+def test_an_edit_that_cannot_change_a_result_leaves_the_digest_unchanged(old: str, new: str, tmp_path: Path) -> None:
     assert digest(tmp_path, CODE.replace(old, new), "other.py") == digest(tmp_path, CODE)
 
 
@@ -63,7 +63,7 @@ def test_what_changes_no_result_changes_no_digest(old: str, new: str, tmp_path: 
         ("class Desk", "@dataclass\nclass Desk"),
     ],
 )
-def test_what_may_change_a_result_changes_the_digest(old: str, new: str, tmp_path: Path) -> None:
+def test_an_edit_that_may_change_a_result_changes_the_digest(old: str, new: str, tmp_path: Path) -> None:
     assert digest(tmp_path, CODE.replace(old, new), "other.py") != digest(tmp_path, CODE)
 
 
@@ -82,7 +82,7 @@ def test_what_may_change_a_result_changes_the_digest(old: str, new: str, tmp_pat
         ('def f():\n    ("{}", 1)', True),
     ],
 )
-def test_a_docstring_counts_where_it_may_be_a_prompt(code: str, counts: bool, tmp_path: Path) -> None:
+def test_a_docstring_counts_only_if_it_may_be_a_prompt(code: str, counts: bool, tmp_path: Path) -> None:
     one, other = (digest(tmp_path, code.format(text), f"{text}.py") for text in ("be_kind", "be_brief"))
     assert (one != other) is counts
 
@@ -106,16 +106,16 @@ def test_a_file_that_cannot_be_parsed_counts_by_its_content(code: str, tmp_path:
     assert digest(tmp_path, code) == content_digest(tmp_path / "module.py")
 
 
-def test_a_deep_tree_and_a_long_number_are_read(tmp_path: Path) -> None:
+def test_deeply_nested_code_and_a_long_number_are_parsed(tmp_path: Path) -> None:
     deep = "x = " + " + ".join(["1"] * 900) + "\ny = 0x" + "f" * 9_000
     assert digest(tmp_path, deep) != digest(tmp_path, deep.replace("+ 1", "- 1"), "other.py")
 
 
 def test_a_digest_is_the_same_on_every_python_version(tmp_path: Path) -> None:
-    assert digest(tmp_path, CODE) == "dab61211b951"  # or all recordings of users are stale
+    assert digest(tmp_path, CODE) == "dab61211b951"  # a change here makes all recordings of users stale
 
 
-def test_line_ends_of_windows_are_those_of_unix(tmp_path: Path) -> None:
+def test_windows_and_unix_line_ends_have_the_same_digest(tmp_path: Path) -> None:
     lines = b"one\r\ntwo\n" * 300_000 + b"end\r"
     (tmp_path / "a").write_bytes(lines)
     (tmp_path / "b").write_bytes(lines.replace(b"\r\n", b"\n"))

@@ -1,4 +1,4 @@
-"""Replies end before a stop sequence, whether or not the provider knows it."""
+"""Stop sequences: replies end before them, even if the provider ignores them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUESTION: list[Message] = [{"role": "user", "content": "Where is Orsay?"}]
 REPLY = "Thought 1: look.\nAction 1: Search[Orsay]\nObservation 1: made up"
 
 
-def said(backend: Any, cache: bool = False, **params: Any) -> Completion:
+def complete(backend: Any, cache: bool = False, **params: Any) -> Completion:
     reply_cache = ReplyCache() if cache else None
     settings: dict[str, Any] = {"limiter": Limiter(1), "retry": RetryPolicy(1), "reply_cache": reply_cache}
 
@@ -50,13 +50,13 @@ def said(backend: Any, cache: bool = False, **params: Any) -> Completion:
     ],
 )
 def test_a_reply_ends_before_the_first_stop_sequence(stop: object, text: str) -> None:
-    assert said(ScriptedLLM(REPLY), stop=stop).text == text
+    assert complete(ScriptedLLM(REPLY), stop=stop).text == text
 
 
 def test_the_stop_sequences_are_sent_to_a_server_that_may_ignore_them(openai_server: OpenAIServer) -> None:
     openai_server.reply = REPLY
-    at: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test"}
-    assert said(NamedModel("openai/m"), stop=["\nObservation"], **at).text.endswith("Search[Orsay]")
+    connection: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test"}
+    assert complete(NamedModel("openai/m"), stop=["\nObservation"], **connection).text.endswith("Search[Orsay]")
     assert openai_server.requests[0].body["stop"] == ["\nObservation"]
 
 
@@ -72,69 +72,73 @@ def test_the_stop_sequences_are_sent_to_a_server_that_may_ignore_them(openai_ser
 def test_a_model_that_refuses_stop_is_asked_without_it(openai_server: OpenAIServer, refusal: str) -> None:
     openai_server.reply = REPLY
     openai_server.plan = lambda number, body: Fault("status", 400, message=refusal) if "stop" in body else None
-    at: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test", "stop": ["\nObservation"]}
+    connection: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test", "stop": ["\nObservation"]}
 
     async def run() -> list[str]:
-        model = Client(NamedModel("openai/m"), name="m", params=at, limiter=Limiter(1), retry=RetryPolicy(1))
+        model = Client(NamedModel("openai/m"), name="m", params=connection, limiter=Limiter(1), retry=RetryPolicy(1))
         texts = [(await model.complete(QUESTION)).text for _ in range(2)]
         await model.close()
         return texts
 
     assert asyncio.run(run()) == ["Thought 1: look.\nAction 1: Search[Orsay]"] * 2
-    assert ["stop" in seen.body for seen in openai_server.requests] == [True, False, False]
+    assert ["stop" in request.body for request in openai_server.requests] == [True, False, False]
 
 
-def test_another_refusal_stays(openai_server: OpenAIServer) -> None:
+def test_a_refusal_of_another_parameter_is_raised(openai_server: OpenAIServer) -> None:
     message = "Unsupported parameter: 'seed' is not supported; please stop"
     openai_server.plan = lambda number, body: Fault("status", 400, message=message)
-    at: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test"}
+    connection: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test"}
     with pytest.raises(ModelError, match="seed"):
-        said(NamedModel("openai/m"), stop=["\n"], **at)
+        complete(NamedModel("openai/m"), stop=["\n"], **connection)
     assert len(openai_server.requests) == 1
 
 
 def test_a_replayed_reply_is_also_cut() -> None:
-    reply = said(ScriptedLLM(REPLY), cache=True, stop=["\n"])
+    reply = complete(ScriptedLLM(REPLY), cache=True, stop=["\n"])
     assert (reply.text, reply.replayed) == ("Thought 1: look.", True)
 
 
-def test_a_reply_cut_by_us_was_not_cut_off_by_its_length() -> None:
-    reply = said(ScriptedLLM([Completion(REPLY, finish_reason="length")]), stop=["\n"])
+def test_a_reply_that_we_cut_has_the_finish_reason_stop() -> None:
+    reply = complete(ScriptedLLM([Completion(REPLY, finish_reason="length")]), stop=["\n"])
     assert reply.finish_reason == "stop"
-    assert said(ScriptedLLM([Completion(REPLY, finish_reason="length")]), stop=["x"]).finish_reason == "length"
+    assert complete(ScriptedLLM([Completion(REPLY, finish_reason="length")]), stop=["x"]).finish_reason == "length"
 
 
 def test_a_refusal_is_not_cut() -> None:
     refusal = Completion("I will not.\nSorry.", finish_reason="stop", refused=True)
-    assert said(ScriptedLLM([refusal]), stop=["\n"]).text == "I will not.\nSorry."
+    assert complete(ScriptedLLM([refusal]), stop=["\n"]).text == "I will not.\nSorry."
 
 
-def test_calls_of_tools_stay() -> None:
+def test_a_cut_reply_keeps_its_tool_calls() -> None:
     call = ToolCall("c1", "search", '{"title": "a\\nb"}')
     reply = Completion("I look.\nNow.", finish_reason="tool_calls", tool_calls=(call,))
-    cut = said(ScriptedLLM([reply]), stop=["\n"])
-    assert (cut.text, cut.tool_calls, cut.finish_reason) == ("I look.", (call,), "tool_calls")
+    reply_cut = complete(ScriptedLLM([reply]), stop=["\n"])
+    assert (reply_cut.text, reply_cut.tool_calls, reply_cut.finish_reason) == ("I look.", (call,), "tool_calls")
 
 
-# What is a reply where tools are offered
+# Valid replies to a request that offers tools
 
 CALL = (ToolCall("c1", "search", "{}"),)
-OFFERED: dict[str, Any] = {"tools": [{"type": "function", "function": {"name": "search"}}]}
+OFFERED_TOOLS: dict[str, Any] = {"tools": [{"type": "function", "function": {"name": "search"}}]}
 
 
 @pytest.mark.parametrize("reason", ["tool_calls", "stop", "function_call"])
-def test_a_call_of_an_offered_tool_is_a_reply(reason: str) -> None:
+def test_a_call_of_an_offered_tool_is_a_valid_reply(reason: str) -> None:
     reply = Completion("", finish_reason=reason, tool_calls=CALL)
-    assert said(ScriptedLLM([reply]), **OFFERED).tool_calls == CALL
+    assert complete(ScriptedLLM([reply]), **OFFERED_TOOLS).tool_calls == CALL
 
 
 @pytest.mark.parametrize(
     ("reason", "params", "kind"),
-    [("tool_calls", {}, "empty_reply"), ("length", OFFERED, "cut_off"), ("content_filter", OFFERED, "filtered")],
+    [
+        ("tool_calls", {}, "empty_reply"),
+        ("length", OFFERED_TOOLS, "cut_off"),
+        ("content_filter", OFFERED_TOOLS, "filtered"),
+    ],
 )
-def test_a_call_that_nobody_offered_or_that_broke_off_is_an_error(
+def test_a_tool_call_that_was_not_offered_or_is_incomplete_is_an_error(
     reason: str, params: dict[str, Any], kind: str
 ) -> None:
     with pytest.raises(ModelError) as raised:
-        said(ScriptedLLM([Completion("", finish_reason=reason, tool_calls=CALL)]), **params)
+        complete(ScriptedLLM([Completion("", finish_reason=reason, tool_calls=CALL)]), **params)
     assert raised.value.kind == kind

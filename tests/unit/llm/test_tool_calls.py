@@ -1,4 +1,4 @@
-"""Tools in requests and replies, by both backends over real HTTP."""
+"""Tool calls in requests and replies of both backends over HTTP."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CONVERSATION: list[Message] = [
 
 @pytest.fixture(autouse=True)
 def _without_mcp(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ``import mcp`` fail, as it does where the package is not installed."""
+    """Let ``import mcp`` fail, as if the package were not installed."""
     monkeypatch.setitem(sys.modules, "mcp", None)
 
 
@@ -49,17 +49,17 @@ def ask(
 
 
 @each_backend
-def test_tools_stop_and_the_results_of_calls_are_sent_unchanged(
+def test_tools_and_stop_sequences_and_tool_results_are_sent_unchanged(
     openai_server: OpenAIServer, backend: Backend, model: str
 ) -> None:
     ask(openai_server, backend, model, tool_choice="auto", stop=["\nObservation"])
-    (seen,) = openai_server.requests
-    assert {name: seen.body[name] for name in ("tools", "tool_choice", "stop")} == {
+    (request,) = openai_server.requests
+    assert {name: request.body[name] for name in ("tools", "tool_choice", "stop")} == {
         "tools": TOOLS,
         "tool_choice": "auto",
         "stop": ["\nObservation"],
     }
-    sent = [{"content": None, **message} for message in seen.body["messages"]]  # litellm leaves out null
+    sent = [{"content": None, **message} for message in request.body["messages"]]  # litellm leaves out null
     assert sent == CONVERSATION
 
 
@@ -68,7 +68,7 @@ def test_a_conversation_with_tools_needs_no_litellm() -> None:
 
 
 @each_backend
-def test_calls_of_tools_are_read_with_their_text(openai_server: OpenAIServer, backend: Backend, model: str) -> None:
+def test_tool_calls_are_read_together_with_the_text(openai_server: OpenAIServer, backend: Backend, model: str) -> None:
     calls = ("search", '{"title": "Orsay"}'), ("search", '{"title": ')
     openai_server.reply = lambda body: calls_of_tools(body, *calls, text="I look it up.")
     reply = ask(openai_server, backend, model)
@@ -78,7 +78,7 @@ def test_calls_of_tools_are_read_with_their_text(openai_server: OpenAIServer, ba
     assert reply.message["tool_calls"][0]["function"] == {"name": "search", "arguments": '{"title": "Orsay"}'}
 
 
-def saying(message: Mapping[str, Any]) -> Any:
+def replying_with(message: Mapping[str, Any]) -> Any:
     """Return a server's reply function with this message."""
     choice = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": "stop"}
     return lambda body: {**completion(body, ""), "choices": [choice]}
@@ -86,7 +86,7 @@ def saying(message: Mapping[str, Any]) -> Any:
 
 def test_calls_without_ids_and_with_arguments_as_json_are_read(openai_server: OpenAIServer) -> None:
     functions = [{"name": "search", "arguments": {"title": "Café"}}, {"name": "stop"}]
-    openai_server.reply = saying({"tool_calls": [{"type": "function", "function": each} for each in functions]})
+    openai_server.reply = replying_with({"tool_calls": [{"type": "function", "function": each} for each in functions]})
     reply = ask(openai_server, OpenAIHTTP, "openai/m")
     assert reply.tool_calls == (
         ToolCall("call00001", "search", '{"title": "Café"}'),
@@ -95,9 +95,9 @@ def test_calls_without_ids_and_with_arguments_as_json_are_read(openai_server: Op
     assert reply.finish_reason == "tool_calls"
 
 
-@pytest.mark.parametrize("found", ["search", [{"id": "x"}], [{"function": {"arguments": "{}"}}], [None]])
-def test_malformed_calls_are_a_malformed_reply(openai_server: OpenAIServer, found: object) -> None:
-    openai_server.reply = saying({"tool_calls": found})
+@pytest.mark.parametrize("tool_calls", ["search", [{"id": "x"}], [{"function": {"arguments": "{}"}}], [None]])
+def test_malformed_tool_calls_raise_a_malformed_response_error(openai_server: OpenAIServer, tool_calls: object) -> None:
+    openai_server.reply = replying_with({"tool_calls": tool_calls})
     with pytest.raises(ModelError) as raised:
         ask(openai_server, OpenAIHTTP, "openai/m")
     assert raised.value.kind == "malformed_response"
@@ -107,7 +107,10 @@ REFUSALS = {
     "Ollama": (400, "registry.ollama.ai/library/llama2:latest does not support tools"),
     "vLLM": (400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
     "llama.cpp": (500, "tools param requires --jinja flag"),
-    "OpenRouter": (404, "No endpoints found that support tool use. To learn more, visit: https://openrouter.ai/docs"),
+    "OpenRouter": (
+        404,
+        "No endpoints found that support tool use. To learn more, visit: https://openrouter.ai/docs",
+    ),
     "Groq": (400, "`tool calling` is not supported with this model"),
     "DeepSeek": (400, "deepseek-reasoner does not support Function Calling"),
     "Mistral": (400, "Function calling is not enabled for this model"),
@@ -138,7 +141,7 @@ def test_a_server_that_refuses_tools_gives_one_sentence(openai_server: OpenAISer
 
 
 @pytest.mark.parametrize("name", ["Ollama", "vLLM", "OpenRouter", "llama.cpp"])
-def test_litellm_gives_the_same_sentence(openai_server: OpenAIServer, name: str) -> None:
+def test_litellm_reports_refused_tools_with_the_same_sentence(openai_server: OpenAIServer, name: str) -> None:
     status, message = REFUSALS[name]
     openai_server.plan = lambda number, body: Fault("status", status, message=message)
     with pytest.raises(ModelError, match=r"^the model hosted_vllm/m takes no tools; use react, which needs none$"):
@@ -154,7 +157,7 @@ def test_a_refusal_of_something_else_is_quoted(openai_server: OpenAIServer, name
     assert OTHER_REFUSALS[name].rstrip(".")[:60] in str(raised.value)
 
 
-def test_a_refusal_of_tools_without_tools_is_quoted(openai_server: OpenAIServer) -> None:
+def test_a_refusal_of_tools_is_quoted_if_the_request_has_none(openai_server: OpenAIServer) -> None:
     openai_server.plan = lambda number, body: Fault("status", 400, message=REFUSALS["Ollama"][1])
     with pytest.raises(ModelError, match="does not support tools"):
         ask(openai_server, OpenAIHTTP, "openai/m", tools=[])
@@ -163,8 +166,8 @@ def test_a_refusal_of_tools_without_tools_is_quoted(openai_server: OpenAIServer)
 @pytest.mark.parametrize("model", ["hosted_vllm/some-model", "together_ai/of-our-own", "openai/o1-mini", "deepinfra/x"])
 def test_litellm_sends_the_tools_of_models_that_it_does_not_know(openai_server: OpenAIServer, model: str) -> None:
     ask(openai_server, LiteLLM, model, tool_choice="auto")
-    (seen,) = openai_server.requests
-    assert (seen.body["tools"], seen.body["tool_choice"]) == (TOOLS, "auto")
+    (request,) = openai_server.requests
+    assert (request.body["tools"], request.body["tool_choice"]) == (TOOLS, "auto")
 
 
 def test_litellm_does_not_change_the_callers_tools(openai_server: OpenAIServer) -> None:
@@ -175,7 +178,7 @@ def test_litellm_does_not_change_the_callers_tools(openai_server: OpenAIServer) 
     assert json.dumps(tools) == before
 
 
-def test_ollama_is_asked_with_tools_at_its_own_address_for_them(openai_server: OpenAIServer) -> None:
+def test_ollama_gets_requests_with_tools_at_its_chat_endpoint(openai_server: OpenAIServer) -> None:
     call = {"function": {"name": "search", "arguments": {"title": "Orsay"}}}
     openai_server.reply = lambda body: {
         "model": "llama3",
@@ -187,7 +190,7 @@ def test_ollama_is_asked_with_tools_at_its_own_address_for_them(openai_server: O
     }
     address = openai_server.base_url.removesuffix("/v1")
     reply = ask(openai_server, LiteLLM, "ollama/llama3", CONVERSATION[:1], api_base=address, tool_choice="auto")
-    (seen,) = openai_server.requests
-    assert (seen.path, seen.body["tools"], seen.body.get("format")) == ("/api/chat", TOOLS, None)
-    (asked,) = reply.tool_calls
-    assert (asked.name, json.loads(asked.arguments)) == ("search", {"title": "Orsay"})
+    (request,) = openai_server.requests
+    assert (request.path, request.body["tools"], request.body.get("format")) == ("/api/chat", TOOLS, None)
+    (tool_call,) = reply.tool_calls
+    assert (tool_call.name, json.loads(tool_call.arguments)) == ("search", {"title": "Orsay"})

@@ -1,4 +1,4 @@
-"""Recordings of calls of tools: written, replayed, and the same whatever ids a provider draws."""
+"""Recordings of tool calls: write, replay, and keys without the random ids of a provider."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def client(backend: Any, folder: Path, mode: str = "new_episodes", **params: obj
     )
 
 
-def loop_of_an_agent(model: Client) -> list[Completion]:
-    """Ask with a tool, until the reply calls none."""
+def run_agent(model: Client) -> list[Completion]:
+    """Offer a tool and run its calls until a reply has no tool call."""
 
     async def run() -> list[Completion]:
         messages, replies = [QUESTION], list[Completion]()
@@ -60,8 +60,8 @@ def loop_of_an_agent(model: Client) -> list[Completion]:
     return asyncio.run(run())
 
 
-def agents_server(openai_server: OpenAIServer) -> None:
-    """Let a server call a tool twice in two replies, then answer."""
+def serve_an_agent(openai_server: OpenAIServer) -> None:
+    """Let the server call tools in two replies, then answer."""
 
     def reply(body: dict[str, Any]) -> Any:
         results = sum(message["role"] == "tool" for message in body["messages"])
@@ -76,37 +76,35 @@ def agents_server(openai_server: OpenAIServer) -> None:
 def test_an_agents_calls_are_recorded_and_replay_without_the_network(
     openai_server: OpenAIServer, tmp_path: Path
 ) -> None:
-    agents_server(openai_server)
-    at = {"api_base": openai_server.base_url, "api_key": "sk-test"}
-    first = loop_of_an_agent(client(NamedModel("openai/m"), tmp_path, **at))
+    serve_an_agent(openai_server)
+    connection = {"api_base": openai_server.base_url, "api_key": "sk-test"}
+    first = run_agent(client(NamedModel("openai/m"), tmp_path, **connection))
     assert [len(reply.tool_calls) for reply in first] == [2, 1, 0]
-    again = loop_of_an_agent(client(ScriptedLLM([]), tmp_path, "none", **at))
-    assert [(reply.text, reply.tool_calls, reply.replayed) for reply in again] == [
+    replies = run_agent(client(ScriptedLLM([]), tmp_path, "none", **connection))
+    assert [(reply.text, reply.tool_calls, reply.replayed) for reply in replies] == [
         (reply.text, reply.tool_calls, True) for reply in first
     ]
     assert len(openai_server.requests) == 3
 
 
-def test_random_ids_of_calls_make_no_replay_miss(openai_server: OpenAIServer, tmp_path: Path) -> None:
-    agents_server(openai_server)
-    at = {"api_base": openai_server.base_url, "api_key": "sk-test"}
-    loop_of_an_agent(client(NamedModel("openai/m"), tmp_path, **at))
+def test_a_recording_replays_although_tool_call_ids_are_random(openai_server: OpenAIServer, tmp_path: Path) -> None:
+    serve_an_agent(openai_server)
+    connection = {"api_base": openai_server.base_url, "api_key": "sk-test"}
+    run_agent(client(NamedModel("openai/m"), tmp_path, **connection))
     (file,) = tmp_path.iterdir()
     lines = file.read_text(encoding="utf-8").splitlines()
     assert not any(re.search("call_[0-9a-f]{16}", json.dumps(json.loads(line)["messages"])) for line in lines)
-    kept = [line for line in lines if json.loads(line)["messages"] != [QUESTION]]
-    file.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")  # the first call has to be asked again
+    later_lines = [line for line in lines if json.loads(line)["messages"] != [QUESTION]]
+    file.write_text("".join(f"{line}\n" for line in later_lines), encoding="utf-8")  # drop the first request
     openai_server.requests.clear()
-    replies = loop_of_an_agent(client(NamedModel("openai/m"), tmp_path, **at))
+    replies = run_agent(client(NamedModel("openai/m"), tmp_path, **connection))
     assert [reply.replayed for reply in replies] == [False, True, True]
     assert len(openai_server.requests) == 1
 
 
 def test_a_provider_gets_its_own_ids_back(openai_server: OpenAIServer, tmp_path: Path) -> None:
-    agents_server(openai_server)
-    replies = loop_of_an_agent(
-        client(NamedModel("openai/m"), tmp_path, api_base=openai_server.base_url, api_key="sk-test")
-    )
+    serve_an_agent(openai_server)
+    replies = run_agent(client(NamedModel("openai/m"), tmp_path, api_base=openai_server.base_url, api_key="sk-test"))
     sent = openai_server.requests[1].body["messages"]
     assert [call["id"] for call in sent[1]["tool_calls"]] == [call.id for call in replies[0].tool_calls]
     assert [message["tool_call_id"] for message in sent[2:]] == [call.id for call in replies[0].tool_calls]
@@ -125,13 +123,13 @@ def test_ids_are_numbered_in_the_order_in_which_they_appear() -> None:
     assert reply["tool_calls"][0]["id"] == "x"
 
 
-def test_results_in_another_order_are_another_request() -> None:
+def test_tool_results_in_another_order_make_another_request() -> None:
     reply = Completion("", tool_calls=(ToolCall("x", "a"), ToolCall("y", "b"))).message
     one, other = ({"role": "tool", "tool_call_id": each, "content": "same"} for each in "xy")
     assert key([reply, one, other]) != key([reply, other, one])
 
 
-def test_only_conversations_are_renamed() -> None:
+def test_ids_are_renumbered_only_in_conversations() -> None:
     argument = {"tool_call_id": "x"}
     assert Request("system", "f", {}, [argument], 1).messages == [argument]
     assert Request("embedding", "m", {}, ["a text"], 1).messages == ["a text"]
@@ -139,7 +137,7 @@ def test_only_conversations_are_renamed() -> None:
     assert Request("model", "m", {}, odd, 1).messages == odd
 
 
-def test_a_file_of_before_there_were_tools_replays_with_the_same_keys(tmp_path: Path) -> None:
+def test_a_cassette_older_than_tool_calls_replays_with_the_same_keys(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(STORED, tmp_path / "cassettes"))
     model = client(ScriptedLLM([]), folder, "none", api_base="http://127.0.0.1:9/v1", api_key="sk-other")
     later = [
@@ -166,7 +164,7 @@ def test_a_file_of_before_there_were_tools_replays_with_the_same_keys(tmp_path: 
     assert (folder / "model-openai--m.jsonl").read_bytes() == (STORED / "model-openai--m.jsonl").read_bytes()
 
 
-def test_recorded_calls_of_another_shape_are_one_sentence(tmp_path: Path) -> None:
+def test_malformed_tool_calls_in_a_recording_give_one_sentence(tmp_path: Path) -> None:
     backend = ScriptedLLM([ToolCall("x", "search", "{}")])
     asyncio.run(client(backend, tmp_path).complete([QUESTION], tools=TOOLS))
     (file,) = tmp_path.iterdir()

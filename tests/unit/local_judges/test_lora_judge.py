@@ -1,4 +1,4 @@
-"""``rageval judge train --kind llm``: an adapter of a small random model, without a network."""
+"""``rageval judge train --kind llm`` with a small random model and no network."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ TEMPLATE = (
 
 @pytest.fixture
 def no_socket(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Refuse and note every connection and look-up of a host."""
-    opened: list[Any] = []
+    """Refuse and record every connection and host look-up."""
+    attempts: list[Any] = []
 
-    def refuse(*asked: Any, **more: Any) -> Any:
-        opened.append(asked)
+    def refuse(*arguments: Any, **more: Any) -> Any:
+        attempts.append(arguments)
         raise OSError("the test has no network")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    return opened
+    return attempts
 
 
 @pytest.fixture
@@ -60,17 +60,17 @@ def one_thread() -> Iterator[None]:
 
 
 def rows() -> list[tuple[str, ...]]:
-    """Return labelled answers of two systems to 40 questions, one right and one wrong."""
-    found: list[tuple[str, ...]] = []
+    """Return the labelled answers of two systems to 40 questions: one is right, one is wrong."""
+    answers: list[tuple[str, ...]] = []
     for at in range(40):
         for system, price, label in (("desk", at, "right"), ("kiosk", at + 100, "wrong")):
             question, gold = f"What does item {at} cost?", f"{at} euros"
-            found.append((f"q{at}", system, question, gold, f"It costs {price} euros.", label))
-    return found
+            answers.append((f"q{at}", system, question, gold, f"It costs {price} euros.", label))
+    return answers
 
 
 def random_llama(folder: Path) -> Path:
-    """Write a Llama of two layers with random weights, and a tokenizer of the words of the prompts."""
+    """Write a two-layer Llama with random weights, and a tokenizer with the words of the prompts."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
 
@@ -93,7 +93,7 @@ def random_llama(folder: Path) -> Path:
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_an_adapter_is_trained_written_read_back_and_served(
+def test_an_adapter_can_be_trained_stored_evaluated_and_served(
     tmp_path: Path, no_socket: list[Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -103,8 +103,8 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     labels = ["--value", "right=1", "--value", "wrong=0"]
     train = ["judge", "train", "sheet.csv", "--metric", "accuracy_judged", "--kind", "llm", "--base", "base"]
     assert main([*train, *labels, "--out", "judge"]) == 0, capsys.readouterr().err
-    said = capsys.readouterr().out
-    assert "40 labels trained the model, 32 tested it" in said
+    output = capsys.readouterr().out
+    assert "40 labels trained the model, 32 tested it" in output
     content = json.loads((out / "judge.json").read_text())
     first, *_, last = content["training"]["losses"]
     assert last < first
@@ -117,36 +117,36 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     card = (out / "card.md").read_text()
     assert "on q_proj and v_proj" in card
     assert "of the head on 32 answers" in card
-    judge, again = (load_lora_judge(out, model_digest) for _ in range(2))
+    judge, second_judge = (load_lora_judge(out, model_digest) for _ in range(2))
     messages = ACCURACY_JUDGE.messages(
         JudgeInput("What does item 3 cost?", (("3 euros",),), "It costs 3 euros.").sample
     )
-    assert judge.shares(messages) == again.shares(messages)
+    assert judge.shares(messages) == second_judge.shares(messages)
     reply = json.loads(llm_reply(judge, ACCURACY_JUDGE)(messages))
     assert reply["label"] == judge.labels[0 if judge.shares(messages)[0] >= 0.5 else 1]
     with pytest.raises(SettingError, match="is not the prompt of the judge"):
         llm_reply(judge, ACCURACY_JUDGE)([{"role": "system", "content": "Hello"}, {"role": "user", "content": "you"}])
-    is_refused(capsys, [*train, *labels, "--out", "judge"], "already exists; give --force to replace the judge")
-    is_refused(capsys, [*train[:-2], *labels, "--out", "other"], "--kind llm needs a model")
-    is_refused(capsys, [*train[:-4], *train[-2:], *labels, "--out", "other"], "add --kind llm, or leave it out")
-    is_refused(capsys, [*train[:-1], str(out), *labels, "--out", "other"], "cannot be loaded")
+    assert_refused(capsys, [*train, *labels, "--out", "judge"], "already exists; give --force to replace the judge")
+    assert_refused(capsys, [*train[:-2], *labels, "--out", "other"], "--kind llm needs a model")
+    assert_refused(capsys, [*train[:-4], *train[-2:], *labels, "--out", "other"], "add --kind llm, or leave it out")
+    assert_refused(capsys, [*train[:-1], str(out), *labels, "--out", "other"], "cannot be loaded")
     assert main(["judge", "eval", "judge", "sheet.csv", *labels, "--json"]) == 0, capsys.readouterr().err
-    found = json.loads(capsys.readouterr().out)
-    assert (found["judge"], found["labels"], found["not_judged"]) == (content["checksum"], 80, 0)
-    assert found["of_training"] == 40
+    report = json.loads(capsys.readouterr().out)
+    assert (report["judge"], report["labels"], report["not_judged"]) == (content["checksum"], 80, 0)
+    assert report["of_training"] == 40
     shares = [judge.shares(ACCURACY_JUDGE.messages(JudgeInput(row[2], ((row[3],),), row[4]).sample)) for row in rows()]
     right = sum((one[1] >= 0.5) == (row[5] == "right") for one, row in zip(shares, rows(), strict=True))
-    assert found["figures"]["agreement"]["accuracy"]["value"] == pytest.approx(right / 80)
+    assert report["figures"]["agreement"]["accuracy"]["value"] == pytest.approx(right / 80)
     with pytest.raises(SettingError, match="of kind 'llm', wanted 'head'; serve it with rageval judge serve, or name"):
         load_judge(out, "judge", lambda: None)
     serve = ["judge", "serve", str(out)]
     with monkeypatch.context() as elsewhere:
         elsewhere.chdir(out)
-        is_refused(capsys, serve, "judge/judge.json: the base 'base' was a folder, which is missing here; start in")
+        assert_refused(capsys, serve, "judge/judge.json: the base 'base' was a folder, which is missing here; start in")
     for path in (tmp_path / "base" / "config.json", out / "adapter_config.json", out / "adapter_model.safetensors"):
         before = path.read_bytes()
         path.write_bytes(before[:-1] + b"0")
-        is_refused(capsys, serve, "was changed after the training; train the judge again")
+        assert_refused(capsys, serve, "was changed after the training; train the judge again")
         path.write_bytes(before)
     assert main([*train[:-4], *labels, "--out", "judge", "--force"]) == 0
     assert {each.name for each in out.iterdir()} == {"card.md", "judge.json"}
@@ -154,20 +154,20 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     assert no_socket == []
 
 
-def test_the_configuration_of_an_adapter_has_one_text() -> None:
+def test_the_order_of_keys_and_modules_does_not_change_the_adapter_configuration() -> None:
     texts = [b'{"r": 8, "target_modules": ["v_proj", "q_proj"]}', b'{"target_modules": ["q_proj", "v_proj"], "r": 8}']
     assert stable_config(texts[0]) == stable_config(texts[1])
 
 
-def is_refused(capsys: pytest.CaptureFixture[str], command: list[str], told: str) -> None:
+def assert_refused(capsys: pytest.CaptureFixture[str], command: list[str], message: str) -> None:
     assert main(command) == 2
-    said = capsys.readouterr().err
-    assert told in said
-    assert len(said.strip().splitlines()) == 1, said
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1, error
 
 
-class Words:
-    """A tokenizer of one token a word."""
+class WordTokenizer:
+    """A tokenizer with one token per word."""
 
     eos_token_id, pad_token_id = 9, None
 
@@ -178,15 +178,15 @@ class Words:
         return {"input_ids": [len(word) for word in text.split()]}
 
 
-class Sized:
+class ModelOfSixTokens:
     device = "cpu"
 
     class config:  # noqa: N801
         max_position_embeddings = 6
 
 
-def test_only_replies_have_labels() -> None:
-    model = LoraModel(Sized(), Words())
+def test_only_the_tokens_of_the_reply_are_labels_in_training() -> None:
+    model = LoraModel(ModelOfSixTokens(), WordTokenizer())
     pairs = [model.tokens_of([{"role": "user", "content": "a bb"}], "ccc"), ([1], [2])]
     assert pairs[0] == ([1, 2], [3, 9])
     batch = {name: rows.tolist() for name, rows in model.batch_of(pairs).items()}
@@ -197,32 +197,32 @@ def test_only_replies_have_labels() -> None:
         model.tokens_of([{"role": "user", "content": "a b c d e"}], "f")
 
 
-def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_missing_library_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     missing: Callable[[str], None] = lambda name: None  # noqa: E731
     monkeypatch.setattr(lora_model, "find_spec", missing)
     with pytest.raises(MissingDependencyError, match=r"pip install 'pytest-rageval\[judge-llm\]'"):
         require_libraries("--kind llm")
 
 
-def predicted(at: int, right: bool, question: str = "") -> Prediction:
-    judged = JudgeInput(question or f"q{at}", (("a",),), "a")
-    return Prediction(Example(judged, "s", 1.0, "right"), (0.9 if right else 0.1,))
+def prediction_of(at: int, right: bool, question: str = "") -> Prediction:
+    judge_input = JudgeInput(question or f"q{at}", (("a",),), "a")
+    return Prediction(Example(judge_input, "s", 1.0, "right"), (0.9 if right else 0.1,))
 
 
 @pytest.mark.parametrize(
     ("head", "llm", "better"),
     [((10, 40), (38, 40), "llm"), ((38, 40), (10, 40), "head"), ((28, 40), (30, 40), "")],
 )
-def test_the_better_kind_is_that_whose_interval_leaves_out_0(
+def test_a_kind_is_better_only_if_the_interval_of_the_difference_excludes_0(
     head: tuple[int, int], llm: tuple[int, int], better: str
 ) -> None:
-    by_head, by_llm = ([predicted(at, at < n) for at in range(of)] for n, of in (head, llm))
-    found = compare_kinds(by_head, by_llm, (0.0, 1.0))
-    assert (found.head, found.llm) == (head[0] / head[1], llm[0] / llm[1])
-    assert found.better == better
+    by_head, by_llm = ([prediction_of(at, at < n) for at in range(total)] for n, total in (head, llm))
+    comparison = compare_kinds(by_head, by_llm, (0.0, 1.0))
+    assert (comparison.head, comparison.llm) == (head[0] / head[1], llm[0] / llm[1])
+    assert comparison.better == better
 
 
-def test_the_card_says_not_separable() -> None:
+def test_the_card_advises_the_head_if_the_kinds_are_not_separable() -> None:
     assert advice(KindComparison(40, 0.7, 0.75, (-0.1, 0.2))) == (
         "not separable: accuracy 0.75 against 0.70 of the head on 40 answers, +0.05 [-0.10, +0.20]; use "
         "the head, which is cheaper"

@@ -1,4 +1,4 @@
-"""Where a text contains an alias, in the text as it is written."""
+"""Alias spans: the positions of an alias in the original text."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from pytest_rageval.metrics.shared.alias_spans import alias_spans
 from pytest_rageval.metrics.shared.matching import fold, occurrences
 
-WRITTEN = st.text("aB1 ,.-\n\u2009\u2212é\u0301ﬁß罗Ａｶﾞ½İΣ\u1112\u1161\u11ab", max_size=12)
+TEXTS = st.text("aB1 ,.-\n\u2009\u2212é\u0301ﬁß罗Ａｶﾞ½İΣ\u1112\u1161\u11ab", max_size=12)
 
 
 @pytest.mark.parametrize(
-    ("text", "alias", "found"),
+    ("text", "alias", "matches"),
     [
         ("It opens at 9:00.", "9:00", ["9:00"]),
         ("from\n 9:00", "from 9:00", ["from\n 9:00"]),
@@ -27,11 +27,11 @@ WRITTEN = st.text("aB1 ,.-\n\u2009\u2212é\u0301ﬁß罗Ａｶﾞ½İΣ\u1112\u1
         ("a.b", "a?b", []),
     ],
 )
-def test_an_alias_is_found_as_written(text: str, alias: str, found: list[str]) -> None:
-    assert [text[start:end] for start, end in alias_spans(text, [alias])] == found
+def test_the_span_of_an_alias_covers_its_original_spelling(text: str, alias: str, matches: list[str]) -> None:
+    assert [text[start:end] for start, end in alias_spans(text, [alias])] == matches
 
 
-def test_aliases_that_overlap_are_one_place() -> None:
+def test_overlapping_aliases_give_one_span() -> None:
     text = "the United States of America"
     assert [text[start:end] for start, end in alias_spans(text, ["United States", "States of America", "the"])] == [
         "the",
@@ -39,10 +39,10 @@ def test_aliases_that_overlap_are_one_place() -> None:
     ]
 
 
-@given(WRITTEN, WRITTEN)
-def test_every_occurrence_has_a_place_that_folds_to_it(text: str, alias: str) -> None:
-    found = alias_spans(text, [alias])
-    assert bool(found) == (next(occurrences(text, alias), None) is not None)
-    assert all(0 <= start < end <= len(text) for start, end in found)
-    if found:
-        assert fold(alias)[0] in fold(text[slice(*found[0])])
+@given(TEXTS, TEXTS)
+def test_an_alias_has_a_span_exactly_if_it_occurs_in_the_folded_text(text: str, alias: str) -> None:
+    spans = alias_spans(text, [alias])
+    assert bool(spans) == (next(occurrences(text, alias), None) is not None)
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    if spans:
+        assert fold(alias)[0] in fold(text[slice(*spans[0])])

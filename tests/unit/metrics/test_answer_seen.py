@@ -1,4 +1,4 @@
-"""The share of the gold answer in the passages that a system saw."""
+"""answer_seen: the share of the gold answer in the passages that a system saw."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from pytest_rageval.model.sample import Sample
 GOLD = (("Paris", "the French capital"), ("1889",))
 
 
-def seen(*texts: str, supplied: tuple[Passage, ...] | None = None, ranked: bool = True) -> float | None:
+def share_seen(*texts: str, supplied: tuple[Passage, ...] | None = None, ranked: bool = True) -> float | None:
     ranking = Ranking(tuple(ScoredPassage(f"d{at}", text=text) for at, text in enumerate(texts))) if ranked else None
     case = Case("q", Instance("q", "Where and when?", GOLD, passages=supplied), supplied, {})
     return answer_seen(Sample(case, Answer("", ranking)))
 
 
-def test_each_slot_counts_once_by_any_alias_in_any_passage() -> None:
-    assert seen("It stands in the French capital.", "It opened in 1889.") == 1.0
-    assert seen("Paris, Paris, the French capital.") == 0.5
-    assert seen("Lyon.") == 0.0
-    assert seen() == 0.0
+def test_each_slot_counts_once_if_any_passage_contains_any_alias() -> None:
+    assert share_seen("It stands in the French capital.", "It opened in 1889.") == 1.0
+    assert share_seen("Paris, Paris, the French capital.") == 0.5
+    assert share_seen("Lyon.") == 0.0
+    assert share_seen() == 0.0
 
 
 def test_a_passage_without_text_makes_a_missing_answer_unknown() -> None:
-    assert seen("Paris, 1889.", "") == 1.0
-    assert seen("Paris.", "") is None
+    assert share_seen("Paris, 1889.", "") == 1.0
+    assert share_seen("Paris.", "") is None
 
 
 def test_supplied_passages_count_without_a_ranking() -> None:
     supplied = (Passage("p0", "Paris."), Passage("p1", "In 1889."))
-    assert seen(supplied=supplied, ranked=False) == 1.0
-    assert seen("Lyon.", supplied=supplied) == 0.0
-    assert seen(ranked=False) is None
+    assert share_seen(supplied=supplied, ranked=False) == 1.0
+    assert share_seen("Lyon.", supplied=supplied) == 0.0
+    assert share_seen(ranked=False) is None
 
 
-def test_the_share_is_missing_without_gold() -> None:
+def test_the_share_is_unknown_without_gold() -> None:
     case = Case("q", Instance("q", "?"), (Passage("p0", "Paris."),), {})
     assert answer_seen(Sample(case, Answer(""))) is None

@@ -11,7 +11,7 @@ from pytest_rageval.model.case import Gold
 
 
 @pytest.mark.parametrize(
-    ("knew", "gold", "expected"),
+    ("closed_book_answer", "gold", "expected"),
     [
         ("It was Rome, in 1960.", slots(["Roma", "Rome"], "1960"), 1.0),
         ("It was Rome.", slots("Rome", "1960"), 0.0),
@@ -21,12 +21,15 @@ from pytest_rageval.model.case import Gold
         (None, (), "not_applicable: no_gold"),
     ],
 )
-def test_values_are_those_worked_by_hand(knew: str | None, gold: Gold, expected: float | str) -> None:
-    of = replace(sample("The system says Rome, 1960.", gold), closed_book=None if knew is None else Answer(knew))
-    assert value(CLOSED_BOOK_ACCURACY, of) == expected
+def test_values_equal_those_computed_by_hand(closed_book_answer: str | None, gold: Gold, expected: float | str) -> None:
+    with_closed_book = replace(
+        sample("The system says Rome, 1960.", gold),
+        closed_book=None if closed_book_answer is None else Answer(closed_book_answer),
+    )
+    assert value(CLOSED_BOOK_ACCURACY, with_closed_book) == expected
 
 
-def test_it_asks_for_the_closed_book_and_for_no_judge() -> None:
+def test_the_metric_needs_a_closed_book_answer_and_no_judge() -> None:
     assert CLOSED_BOOK_ACCURACY.closed_book
     assert CLOSED_BOOK_ACCURACY.judge is None
     assert CLOSED_BOOK_ACCURACY.binary

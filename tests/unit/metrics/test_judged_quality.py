@@ -22,8 +22,8 @@ from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 SEVERAL = slots("salt", "rice")
-ALL = (ACCURACY_JUDGED, COMPLETENESS, HALLUCINATION, UTILIZATION)
-READ = (HALLUCINATION, UTILIZATION)
+METRICS = (ACCURACY_JUDGED, COMPLETENESS, HALLUCINATION, UTILIZATION)
+PASSAGE_METRICS = (HALLUCINATION, UTILIZATION)
 
 
 def judge_of(metric: Metric) -> PromptedJudge:
@@ -31,19 +31,19 @@ def judge_of(metric: Metric) -> PromptedJudge:
     return metric.judge
 
 
-def of(text: str = "Salt.", gold: Gold = SEVERAL, language: str = "en", **facets: str) -> Sample:
-    given = sample(text, gold, evidence=True, language=language)
-    return replace(given, case=given.case.with_facets(**facets))
+def sample_of(text: str = "Salt.", gold: Gold = SEVERAL, language: str = "en", **facets: str) -> Sample:
+    base = sample(text, gold, evidence=True, language=language)
+    return replace(base, case=base.case.with_facets(**facets))
 
 
-def retrieved(*texts: str) -> Sample:
+def sample_with_ranking(*texts: str) -> Sample:
     items = tuple(ScoredPassage(f"d{at}", 1.0, text) for at, text in enumerate(texts))
-    given = sample("Salt.", SEVERAL)
-    return replace(given, answer=Answer("Salt.", ranking=Ranking(items)))
+    base = sample("Salt.", SEVERAL)
+    return replace(base, answer=Answer("Salt.", ranking=Ranking(items)))
 
 
-def questions_of(metric: Metric, about: Sample, *replies: str) -> tuple[float | str | None, ScriptedLLM]:
-    """Return the score of a metric after this reply of its judge, and the model that was asked."""
+def score_after(metric: Metric, about: Sample, *replies: str) -> tuple[float | str | None, ScriptedLLM]:
+    """Return the score of a metric after these replies of its judge, and the judge's model."""
     model = ScriptedLLM(list(replies))
     judge = judge_of(metric)
     verdict = asyncio.run(judge.ask(about, model))
@@ -72,66 +72,68 @@ def reply(label: object) -> str:
         (UTILIZATION, "fully_used", 1.0),
     ],
 )
-def test_a_label_is_worth_its_place_on_the_scale(
+def test_each_label_has_its_value_on_the_scale(
     metric: Metric, label: str, expected: float | str, language: str
 ) -> None:
-    got, model = questions_of(metric, of(language=language), reply(label))
-    assert got == expected
+    score, model = score_after(metric, sample_of(language=language), reply(label))
+    assert score == expected
     assert len(model.requests) == 1
     assert ("JSON 对象" in model.requests[0].messages[0]["content"]) is (language == "zh")
 
 
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 def test_only_completeness_may_be_marked_as_not_applicable(metric: Metric) -> None:
-    got, model = questions_of(metric, of(), *[reply("not_applicable")] * (1 if metric is COMPLETENESS else 2))
-    assert str(got).startswith("judge_says_not_applicable" if metric is COMPLETENESS else "parse_error: the label is")
+    score, model = score_after(metric, sample_of(), *[reply("not_applicable")] * (1 if metric is COMPLETENESS else 2))
+    assert str(score).startswith("judge_says_not_applicable" if metric is COMPLETENESS else "parse_error: the label is")
     assert len(model.requests) == (1 if metric is COMPLETENESS else 2)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_each_judge_sees_what_it_needs_and_its_labels_are_explained(metric: Metric, language: str) -> None:
-    _, model = questions_of(metric, of(language=language), reply(next(iter(judge_of(metric).labels or {}))))
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_the_prompt_of_each_judge_has_the_needed_texts_and_explains_the_labels(metric: Metric, language: str) -> None:
+    _, model = score_after(metric, sample_of(language=language), reply(next(iter(judge_of(metric).labels or {}))))
     system, user = (message["content"] for message in model.requests[0].messages)
     assert "> A question?" in user
     assert "> salt\n> rice" in user
     assert "> Salt." in user
-    assert ("> The evidence." in user) is (metric in READ)
+    assert ("> The evidence." in user) is (metric in PASSAGE_METRICS)
     assert "Noise" not in user
     assert all(f'- "{label}"' in system for label in judge_of(metric).labels or {})
     assert "{" not in system
 
 
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_without_a_model_the_reason_is_that(metric: Metric) -> None:
-    assert value(metric, of()) == "judge_unavailable"
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_a_metric_is_unscored_without_a_judge_model(metric: Metric) -> None:
+    assert value(metric, sample_of()) == "judge_unavailable"
 
 
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_no_gold_is_not_applicable_and_not_asked(metric: Metric) -> None:
-    got, model = questions_of(metric, of(gold=()))
-    assert (got, model.requests) == ("not_applicable: no_gold", ())
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_a_case_without_gold_is_not_applicable_and_makes_no_request(metric: Metric) -> None:
+    score, model = score_after(metric, sample_of(gold=()))
+    assert (score, model.requests) == ("not_applicable: no_gold", ())
 
 
-@pytest.mark.parametrize("metric", READ, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", PASSAGE_METRICS, ids=lambda metric: metric.name)
 def test_passage_metrics_need_visible_passages(metric: Metric) -> None:
-    bare, closed = of(), of(system="closed_book")
-    for none in (
+    base, closed_book = sample_of(), sample_of(system="closed_book")
+    for without_passages in (
         sample("Salt.", SEVERAL),
-        retrieved(),
-        closed,
-        replace(bare, case=replace(bare.case, supplied=())),
+        sample_with_ranking(),
+        closed_book,
+        replace(base, case=replace(base.case, supplied=())),
     ):
-        assert questions_of(metric, none)[0] == "not_applicable: no_passages"
-    assert questions_of(metric, retrieved("Salt was traded.", ""))[0] == "no_texts"
-    got, model = questions_of(metric, retrieved("Salt was traded."), reply(next(iter(judge_of(metric).labels or {}))))
-    assert got in (0.0, 1.0)
+        assert score_after(metric, without_passages)[0] == "not_applicable: no_passages"
+    assert score_after(metric, sample_with_ranking("Salt was traded.", ""))[0] == "no_texts"
+    score, model = score_after(
+        metric, sample_with_ranking("Salt was traded."), reply(next(iter(judge_of(metric).labels or {})))
+    )
+    assert score in (0.0, 1.0)
     assert "> Salt was traded." in model.requests[0].messages[1]["content"]
 
 
 def test_closed_book_answers_are_judged_by_the_gold_answer() -> None:
-    assert questions_of(ACCURACY_JUDGED, of(system="closed_book"), reply("right"))[0] == 1.0
-    assert questions_of(COMPLETENESS, of(system="closed_book"), reply("all"))[0] == 1.0
+    assert score_after(ACCURACY_JUDGED, sample_of(system="closed_book"), reply("right"))[0] == 1.0
+    assert score_after(COMPLETENESS, sample_of(system="closed_book"), reply("all"))[0] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -159,43 +161,43 @@ def test_closed_book_answers_are_judged_by_the_gold_answer() -> None:
         (((),), False),
     ],
 )
-def test_several_aspects_are_several_slots_sentences_or_items(gold: Gold, several: bool) -> None:
-    case = of(gold=gold).case
+def test_a_gold_answer_of_several_slots_or_sentences_or_items_has_several_aspects(gold: Gold, several: bool) -> None:
+    case = sample_of(gold=gold).case
     assert has_several_aspects(case) is several
-    assert value(COMPLETENESS, of(gold=gold)) == (
+    assert value(COMPLETENESS, sample_of(gold=gold)) == (
         "judge_unavailable" if several else f"not_applicable: {'one_aspect' if gold else 'no_gold'}"
     )
 
 
-def test_the_records_facet_decides_about_aspects() -> None:
-    assert has_several_aspects(of(gold=slots("salt"), several_aspects="true").case)
-    assert not has_several_aspects(of(several_aspects="false").case)
+def test_the_facet_several_aspects_overrides_the_gold_answer() -> None:
+    assert has_several_aspects(sample_of(gold=slots("salt"), several_aspects="true").case)
+    assert not has_several_aspects(sample_of(several_aspects="false").case)
     with pytest.raises(CaseError, match=r"^several_aspects of case 'q1': found 'yes', wanted true or false$") as caught:
-        has_several_aspects(of(several_aspects="yes").case)
+        has_several_aspects(sample_of(several_aspects="yes").case)
     assert caught.value.kind == "bad_facet"
 
 
 @pytest.mark.parametrize("text", ["", "Salt.", "no idea", "1, 2 and 3"])
 @pytest.mark.parametrize("system", ["llm", "closed_book", "mine"])
-def test_completeness_applies_independent_of_the_answer(text: str, system: str) -> None:
-    assert value(COMPLETENESS, of(text, system=system)) == "judge_unavailable"
-    assert value(COMPLETENESS, of(text, slots("salt"), system=system)) == "not_applicable: one_aspect"
+def test_whether_completeness_applies_does_not_depend_on_the_answer(text: str, system: str) -> None:
+    assert value(COMPLETENESS, sample_of(text, system=system)) == "judge_unavailable"
+    assert value(COMPLETENESS, sample_of(text, slots("salt"), system=system)) == "not_applicable: one_aspect"
 
 
-def test_a_score_holds_the_reply_of_the_judge() -> None:
-    for metric in ALL:
+def test_a_score_contains_the_verdict_of_the_judge() -> None:
+    for metric in METRICS:
         for label in judge_of(metric).labels or {}:
             verdict = Verdict(label, "because", ("raw",))
-            assert metric.compute(replace(of(), verdicts={metric.name: verdict})).verdict == verdict
+            assert metric.compute(replace(sample_of(), verdicts={metric.name: verdict})).verdict == verdict
 
 
-def test_hallucination_alone_is_better_when_lower() -> None:
-    assert [metric.name for metric in ALL if not metric.higher_is_better] == ["hallucination"]
-    assert [judge_of(metric).higher_is_better for metric in ALL] == [metric.higher_is_better for metric in ALL]
-    assert [metric.name for metric in ALL if metric.binary] == ["hallucination"]
+def test_only_hallucination_is_better_when_lower() -> None:
+    assert [metric.name for metric in METRICS if not metric.higher_is_better] == ["hallucination"]
+    assert [judge_of(metric).higher_is_better for metric in METRICS] == [metric.higher_is_better for metric in METRICS]
+    assert [metric.name for metric in METRICS if metric.binary] == ["hallucination"]
 
 
-def replies_that_are_none() -> Sequence[Any]:
+def invalid_replies() -> Sequence[Any]:
     deep = '{"label": ' + "[" * 900 + "]" * 900 + "}"
     return [
         "", " \n", "The answer is right.", "right", '"right"', "[1, 2]", '["right"]', "2", "null", "NaN", "1e999",
@@ -208,12 +210,15 @@ def replies_that_are_none() -> Sequence[Any]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("reply_text", replies_that_are_none(), ids=range(len(replies_that_are_none())))
+@pytest.mark.parametrize("reply_text", invalid_replies(), ids=range(len(invalid_replies())))
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_an_invalid_reply_is_unscored_after_one_retry(reply_text: str, language: str) -> None:
-    got, model = questions_of(ACCURACY_JUDGED, of(language=language), reply_text, reply_text)
-    assert isinstance(got, str)
-    assert got.startswith("parse_error: ")
-    assert len(got) < 250
+    score, model = score_after(ACCURACY_JUDGED, sample_of(language=language), reply_text, reply_text)
+    assert isinstance(score, str)
+    assert score.startswith("parse_error: ")
+    assert len(score) < 250
     assert len(model.requests) == 2
-    assert questions_of(ACCURACY_JUDGED, of(language=language), reply_text, f"```json\n{reply('right')}\n```")[0] == 1.0
+    assert (
+        score_after(ACCURACY_JUDGED, sample_of(language=language), reply_text, f"```json\n{reply('right')}\n```")[0]
+        == 1.0
+    )

@@ -24,19 +24,19 @@ from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 GOLD = slots("Rome")
-ALL = (REJECTION_RATE_JUDGED, ERROR_DETECTION_RATE_JUDGED, ERROR_CORRECTION_RATE_JUDGED)
+METRICS = (REJECTION_RATE_JUDGED, ERROR_DETECTION_RATE_JUDGED, ERROR_CORRECTION_RATE_JUDGED)
 
 
-def judged(metric: Metric, of: Sample, verdict: Verdict | str) -> float | str | None:
+def value_with_verdict(metric: Metric, answer_sample: Sample, verdict: Verdict | str) -> float | str | None:
     assert metric.judge is not None
     judge_verdict = Verdict(verdict) if isinstance(verdict, str) else verdict
-    return value(metric, replace(of, verdicts={metric.judge.name: judge_verdict}))
+    return value(metric, replace(answer_sample, verdicts={metric.judge.name: judge_verdict}))
 
 
-def test_a_rejection_in_the_judge_s_eyes() -> None:
-    of = sample("Nothing in here speaks of that.", GOLD)
-    assert judged(REJECTION_RATE_JUDGED, of, "rejected") == 1.0
-    assert judged(REJECTION_RATE_JUDGED, of, "answered") == 0.0
+def test_the_rejection_rate_follows_the_verdict() -> None:
+    answer_sample = sample("Nothing in here speaks of that.", GOLD)
+    assert value_with_verdict(REJECTION_RATE_JUDGED, answer_sample, "rejected") == 1.0
+    assert value_with_verdict(REJECTION_RATE_JUDGED, answer_sample, "answered") == 0.0
 
 
 @pytest.mark.parametrize(
@@ -53,68 +53,77 @@ def test_a_rejection_in_the_judge_s_eyes() -> None:
         ("It was Rome.", "not_detected", 0.0, "not_applicable: no_error_detected"),
     ],
 )
-def test_an_error_detected_and_corrected(text: str, verdict: str, detected: float, corrected: float | str) -> None:
-    of = sample(text, GOLD, fake=slots("Lima"))
-    assert judged(ERROR_DETECTION_RATE_JUDGED, of, verdict) == detected
-    assert judged(ERROR_CORRECTION_RATE_JUDGED, of, verdict) == corrected
+def test_the_error_rates_follow_the_verdict(text: str, verdict: str, detected: float, corrected: float | str) -> None:
+    answer_sample = sample(text, GOLD, fake=slots("Lima"))
+    assert value_with_verdict(ERROR_DETECTION_RATE_JUDGED, answer_sample, verdict) == detected
+    assert value_with_verdict(ERROR_CORRECTION_RATE_JUDGED, answer_sample, verdict) == corrected
 
 
-def test_the_correction_rate_is_given_for_both_denominators() -> None:
+def test_the_judged_correction_rate_has_another_denominator_than_the_exact_rate() -> None:
     paraphrased = sample("That passage is plainly mistaken: it was Rome.", GOLD)
     reply = sample("There are factual errors in the provided documents. It was Rome.", GOLD)
     assert value(ERROR_CORRECTION_RATE, paraphrased) == "not_applicable: no_error_flagged"
-    assert judged(ERROR_CORRECTION_RATE_JUDGED, paraphrased, "detected") == 1.0
+    assert value_with_verdict(ERROR_CORRECTION_RATE_JUDGED, paraphrased, "detected") == 1.0
     assert value(ERROR_CORRECTION_RATE, reply) == 1.0
-    assert judged(ERROR_CORRECTION_RATE_JUDGED, reply, "not_detected") == "not_applicable: no_error_detected"
+    assert (
+        value_with_verdict(ERROR_CORRECTION_RATE_JUDGED, reply, "not_detected") == "not_applicable: no_error_detected"
+    )
 
 
-def test_both_rates_of_errors_share_one_judge() -> None:
+def test_both_error_rates_share_one_judge() -> None:
     assert ERROR_CORRECTION_RATE_JUDGED.judge is ERROR_DETECTION_RATE_JUDGED.judge is ERROR_DETECTION_JUDGE
     assert REJECTION_RATE_JUDGED.judge is REJECTION_JUDGE
-    assert [metric.binary and metric.higher_is_better for metric in ALL] == [True, True, True]
+    assert [metric.binary and metric.higher_is_better for metric in METRICS] == [True, True, True]
 
 
-def test_they_apply_to_the_cases_of_the_exact_metrics() -> None:
-    nothing_false = sample("It was Rome.", GOLD, evidence=True)
+def test_judged_rates_apply_to_the_cases_of_the_exact_metrics() -> None:
+    without_false_passage = sample("It was Rome.", GOLD, evidence=True)
     for metric in (ERROR_DETECTION_RATE_JUDGED, ERROR_CORRECTION_RATE_JUDGED):
-        assert value(metric, nothing_false) == value(ERROR_DETECTION_RATE, nothing_false)
-        assert judged(metric, nothing_false, "detected") == "not_applicable: no_counterfactual_passage"
-    assert judged(ERROR_CORRECTION_RATE_JUDGED, sample("It was Rome."), "detected") == "not_applicable: no_gold"
-    assert judged(REJECTION_RATE_JUDGED, nothing_false, "rejected") == 1.0
+        assert value(metric, without_false_passage) == value(ERROR_DETECTION_RATE, without_false_passage)
+        assert (
+            value_with_verdict(metric, without_false_passage, "detected") == "not_applicable: no_counterfactual_passage"
+        )
+    assert (
+        value_with_verdict(ERROR_CORRECTION_RATE_JUDGED, sample("It was Rome."), "detected")
+        == "not_applicable: no_gold"
+    )
+    assert value_with_verdict(REJECTION_RATE_JUDGED, without_false_passage, "rejected") == 1.0
 
 
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_no_verdict_is_a_reason_and_never_a_zero(metric: Metric) -> None:
-    of = sample("It was Rome.", GOLD)
-    assert value(metric, of) == "judge_unavailable"
-    unread = Verdict(replies=("", ""), problem="parse_error: the reply is empty")
-    assert judged(metric, of, unread) == "parse_error: the reply is empty"
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_a_metric_without_a_verdict_is_unscored_with_a_reason(metric: Metric) -> None:
+    answer_sample = sample("It was Rome.", GOLD)
+    assert value(metric, answer_sample) == "judge_unavailable"
+    unreadable = Verdict(replies=("", ""), problem="parse_error: the reply is empty")
+    assert value_with_verdict(metric, answer_sample, unreadable) == "parse_error: the reply is empty"
 
 
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_a_score_holds_the_reply_of_the_judge(metric: Metric) -> None:
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_a_score_contains_the_verdict_of_the_judge(metric: Metric) -> None:
     assert metric.judge is not None
     for label in metric.judge.values or {}:  # type: ignore[attr-defined]
         verdict = Verdict(label, "because", ("raw",))
-        of = replace(sample("It was Rome.", GOLD), verdicts={metric.judge.name: verdict})
-        assert metric.compute(of).verdict == verdict
+        answer_sample = replace(sample("It was Rome.", GOLD), verdicts={metric.judge.name: verdict})
+        assert metric.compute(answer_sample).verdict == verdict
 
 
-def questions_of(judge: PromptedJudge, of: Sample, label: str) -> tuple[Verdict, Mapping[str, str], Mapping[str, str]]:
+def ask_judge(
+    judge: PromptedJudge, answer_sample: Sample, label: str
+) -> tuple[Verdict, Mapping[str, str], Mapping[str, str]]:
     model = ScriptedLLM(json.dumps({"reason": "so", "label": label}))
-    verdict = asyncio.run(judge.ask(of, model))
+    verdict = asyncio.run(judge.ask(answer_sample, model))
     system, user = model.requests[0].messages
     return verdict, system, user
 
 
 @pytest.mark.parametrize("judge", [REJECTION_JUDGE, ERROR_DETECTION_JUDGE], ids=lambda judge: judge.name)
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_judges_see_question_and_answer_alone(judge: PromptedJudge, language: str) -> None:
-    of = sample("It was Rome.", slots("GOLDEN"), fake=slots("FALSE"), language=language)
+def test_the_prompt_of_a_judge_has_only_the_question_and_the_answer(judge: PromptedJudge, language: str) -> None:
+    answer_sample = sample("It was Rome.", slots("GOLDEN"), fake=slots("FALSE"), language=language)
     passages = (Passage("w0", "A DOCUMENT", role="counterfactual"),)
-    of = replace(of, case=replace(of.case, supplied=passages))
+    answer_sample = replace(answer_sample, case=replace(answer_sample.case, supplied=passages))
     label = next(iter(judge.values or {}))
-    verdict, system, user = questions_of(judge, of, label)
+    verdict, system, user = ask_judge(judge, answer_sample, label)
     assert verdict.label == label
     assert "> A question?" in user["content"]
     assert "> It was Rome." in user["content"]
@@ -125,7 +134,7 @@ def test_the_judges_see_question_and_answer_alone(judge: PromptedJudge, language
     assert "{" not in system["content"]
 
 
-def test_the_error_judge_is_not_asked_without_false_passages() -> None:
+def test_the_error_judge_makes_no_request_without_false_passages() -> None:
     model = ScriptedLLM([])
     verdict = asyncio.run(ERROR_DETECTION_JUDGE.ask(sample("Rome", GOLD, evidence=True), model))
     assert verdict == Verdict(problem="not_applicable: no_counterfactual_passage")

@@ -7,7 +7,7 @@ from pytest_rageval.metrics.answers.containment import ACCURACY, HAS_ANSWER, SLO
 from pytest_rageval.model.case import Gold
 from pytest_rageval.model.metric import Metric
 
-TWO = slots(["Rome", "Roma"], "1960")
+TWO_SLOTS = slots(["Rome", "Roma"], "1960")
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,13 @@ TWO = slots(["Rome", "Roma"], "1960")
         ("I can not answer because of the insufficient information in documents, but Rome, 1960.", 1.0, 1.0, 1.0),
     ],
 )
-def test_two_slots_score_as_worked_by_hand(text: str, accuracy: float, slot_recall: float, has_answer: float) -> None:
-    of = sample(text, TWO)
-    assert value(ACCURACY, of) == accuracy
-    assert value(SLOT_RECALL, of) == slot_recall
-    assert value(HAS_ANSWER, of) == has_answer
+def test_values_for_two_slots_equal_those_computed_by_hand(
+    text: str, accuracy: float, slot_recall: float, has_answer: float
+) -> None:
+    answer_sample = sample(text, TWO_SLOTS)
+    assert value(ACCURACY, answer_sample) == accuracy
+    assert value(SLOT_RECALL, answer_sample) == slot_recall
+    assert value(HAS_ANSWER, answer_sample) == has_answer
 
 
 def test_slot_recall_is_a_share_of_the_slots_not_of_the_aliases() -> None:
@@ -50,10 +52,10 @@ def test_chinese_and_numbers_are_matched(gold: Gold, text: str, expected: float)
     assert value(ACCURACY, sample(text, gold, language="zh")) == expected
 
 
-def test_a_declared_abstention_does_not_undo_a_right_answer() -> None:
-    assert value(ACCURACY, sample("Rome 1960", TWO, abstained=True)) == 1.0
+def test_a_right_answer_stays_right_despite_a_declared_abstention() -> None:
+    assert value(ACCURACY, sample("Rome 1960", TWO_SLOTS, abstained=True)) == 1.0
 
 
 @pytest.mark.parametrize("metric", [ACCURACY, SLOT_RECALL, HAS_ANSWER], ids=lambda metric: metric.name)
-def test_without_gold_they_do_not_apply(metric: Metric) -> None:
+def test_a_case_without_gold_is_not_applicable(metric: Metric) -> None:
     assert value(metric, sample("Rome")) == "not_applicable: no_gold"

@@ -17,12 +17,12 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.registry import Registry
 
 METRICS: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)
-OF_FAMILIES = (
+FAMILY_MEMBERS = (
     "AP", "AP@5", "Judged", "Judged@5", "P@5", "R@5", "RR", "RR@5", "Rprec", "Success@5", "diagnosis:TE",
     "kilt:token_f1", "nDCG", "nDCG@5", "erag:AP", "erag:P@5", "erag:Success@5", "erag:nDCG@5", "page_P@5", "page_R@5",
     "page_Success@5",
 )  # fmt: skip
-NAMES = sorted([*BUILTIN, *OF_FAMILIES])
+NAMES = sorted([*BUILTIN, *FAMILY_MEMBERS])
 
 TEXT = st.one_of(
     st.text(st.characters(exclude_categories=())),
@@ -51,23 +51,25 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_name_leads_to_its_metric_and_its_words(name: str) -> None:
+def test_each_metric_has_its_name_and_a_complete_docstring(name: str) -> None:
     metric = METRICS.get(name)
     assert metric.name == name
-    words = metric.compute.__doc__ or ""
-    assert [word for word in ("Formula:", "Range:", "Empty input:", "Source:") if word not in words] == []
-    assert ("lower is better" in words) is not metric.higher_is_better
-    assert ("0 or 1" in words) is metric.binary
+    docstring = metric.compute.__doc__ or ""
+    assert [word for word in ("Formula:", "Range:", "Empty input:", "Source:") if word not in docstring] == []
+    assert ("lower is better" in docstring) is not metric.higher_is_better
+    assert ("0 or 1" in docstring) is metric.binary
 
 
 @given(TEXT, GOLDS, GOLDS, st.sampled_from(["en", "zh"]), st.sampled_from([True, False, None]), st.booleans())
-def test_any_text_gives_a_score(
+def test_any_text_gives_a_value_in_range_or_a_reason(
     text: str, gold: Gold, fake: Gold, language: str, evidence: bool | None, abstained: bool
 ) -> None:
-    of = sample(text, gold, fake=fake, language=language, evidence=evidence, abstained=True if abstained else None)
+    answer_sample = sample(
+        text, gold, fake=fake, language=language, evidence=evidence, abstained=True if abstained else None
+    )
     for name in NAMES:
         metric = METRICS.get(name)
-        score = metric.compute(of)
+        score = metric.compute(answer_sample)
         if score.value is None:
             assert (score.reason or "").startswith(
                 ("not_applicable: ", "no_ranking", "judge_unavailable", "model_unavailable", "embedder_unavailable")
@@ -79,13 +81,13 @@ def test_any_text_gives_a_score(
 
 
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
-def test_time_does_not_explode_on_a_hostile_answer(unit: str) -> None:
+def test_a_hostile_answer_does_not_take_quadratic_time(unit: str) -> None:
     text = "Rome" + unit * (200_000 // len(unit))
-    of = sample(text, slots(["Lima", "77", "11", "七"]), fake=slots("8"), evidence=True, noise_rate="1")
-    began = time.process_time()
+    hostile_sample = sample(text, slots(["Lima", "77", "11", "七"]), fake=slots("8"), evidence=True, noise_rate="1")
+    start = time.process_time()
     for name in NAMES:
-        METRICS.get(name).compute(of)
-    assert time.process_time() - began < 10, "2e5 characters take well under a second; a quadratic step takes minutes"
+        METRICS.get(name).compute(hostile_sample)
+    assert time.process_time() - start < 10, "2e5 characters take well under a second; a quadratic step takes minutes"
 
 
 def test_importing_every_metric_needs_the_standard_library_only() -> None:
@@ -100,14 +102,14 @@ def test_importing_every_metric_needs_the_standard_library_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "suggestion"),
     [("recall@5", "R@5"), ("Precision@10", "P@10"), ("recall", "R@5"), ("MRR@10", "RR@10"), ("F1@3", "token_f1")],
 )
-def test_the_name_of_another_tool_leads_to_ours(name: str, meant: str) -> None:
-    with pytest.raises(UnknownNameError, match=f"unknown metric '{name}'; did you mean '{meant}'"):
+def test_the_name_of_another_tool_gives_a_suggestion(name: str, suggestion: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"unknown metric '{name}'; did you mean '{suggestion}'"):
         Catalog().metrics.get(name)
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES.values())
-def test_a_suggested_name_is_a_metric(name: str) -> None:
+def test_every_suggested_name_is_a_metric(name: str) -> None:
     assert Catalog().metrics.get(name).name == name

@@ -28,11 +28,11 @@ GOLD, FAKE = slots("Rome"), slots("Lima")
         ("", 0.0, "not_applicable: no_error_flagged", 0.0),
     ],
 )
-def test_values_are_those_worked_by_hand(text: str, detected: float, corrected: float | str, fake: float) -> None:
-    of = sample(text, GOLD, fake=FAKE)
-    assert value(ERROR_DETECTION_RATE, of) == detected
-    assert value(ERROR_CORRECTION_RATE, of) == corrected
-    assert value(FAKE_ANSWER_RATE, of) == fake
+def test_values_equal_those_computed_by_hand(text: str, detected: float, corrected: float | str, fake: float) -> None:
+    answer_sample = sample(text, GOLD, fake=FAKE)
+    assert value(ERROR_DETECTION_RATE, answer_sample) == detected
+    assert value(ERROR_CORRECTION_RATE, answer_sample) == corrected
+    assert value(FAKE_ANSWER_RATE, answer_sample) == fake
 
 
 def test_chinese_answers_are_scored() -> None:
@@ -65,30 +65,34 @@ def test_a_case_without_gold_or_fake_answer_is_not_applicable() -> None:
         (slots("New Rome"), slots("Rome"), "Rome", 1.0),
     ],
 )
-def test_a_lie_that_says_the_gold_cannot_be_scored(gold: Gold, fake: Gold, text: str, expected: float | str) -> None:
+def test_a_false_answer_that_contains_the_gold_answer_cannot_be_scored(
+    gold: Gold, fake: Gold, text: str, expected: float | str
+) -> None:
     assert value(FAKE_ANSWER_RATE, sample(text, gold, fake=fake)) == expected
 
 
-def test_without_a_false_passage_there_is_nothing_to_detect() -> None:
-    of = sample(f"{FLAG} Rome, not Lima", GOLD, fake=FAKE, evidence=True)
+def test_metrics_are_not_applicable_without_a_false_passage() -> None:
+    answer_sample = sample(f"{FLAG} Rome, not Lima", GOLD, fake=FAKE, evidence=True)
     for metric in (ERROR_DETECTION_RATE, ERROR_CORRECTION_RATE, FAKE_ANSWER_RATE):
-        assert value(metric, of) == "not_applicable: no_counterfactual_passage"
-        nothing = replace(of, case=replace(of.case, supplied=()))
-        assert value(metric, nothing) == "not_applicable: no_counterfactual_passage"
-        one = (*(of.case.supplied or ()), Passage("w0", "Lima.", role="counterfactual"))
-        assert isinstance(value(metric, replace(of, case=replace(of.case, supplied=one))), float)
+        assert value(metric, answer_sample) == "not_applicable: no_counterfactual_passage"
+        without_passages = replace(answer_sample, case=replace(answer_sample.case, supplied=()))
+        assert value(metric, without_passages) == "not_applicable: no_counterfactual_passage"
+        with_false_passage = (*(answer_sample.case.supplied or ()), Passage("w0", "Lima.", role="counterfactual"))
+        assert isinstance(
+            value(metric, replace(answer_sample, case=replace(answer_sample.case, supplied=with_false_passage))), float
+        )
 
 
-def test_a_passage_without_a_role_may_be_false() -> None:
-    of = sample(f"{FLAG} It was Rome.", GOLD, fake=FAKE, evidence=True)
-    for supplied in ((Passage("d0", "Lima."),), (*(of.case.supplied or ()), Passage("d0", "Lima."))):
-        unknown = replace(of, case=replace(of.case, supplied=supplied))
-        assert value(ERROR_DETECTION_RATE, unknown) == 1.0
-        assert value(ERROR_CORRECTION_RATE, unknown) == 1.0
-        assert value(FAKE_ANSWER_RATE, unknown) == 0.0
-        silent = replace(unknown, answer=Answer("It was Lima."))
-        assert value(ERROR_DETECTION_RATE, silent) == 0.0
-        assert value(FAKE_ANSWER_RATE, silent) == 1.0
+def test_a_passage_without_a_role_counts_as_possibly_false() -> None:
+    answer_sample = sample(f"{FLAG} It was Rome.", GOLD, fake=FAKE, evidence=True)
+    for supplied in ((Passage("d0", "Lima."),), (*(answer_sample.case.supplied or ()), Passage("d0", "Lima."))):
+        with_passage = replace(answer_sample, case=replace(answer_sample.case, supplied=supplied))
+        assert value(ERROR_DETECTION_RATE, with_passage) == 1.0
+        assert value(ERROR_CORRECTION_RATE, with_passage) == 1.0
+        assert value(FAKE_ANSWER_RATE, with_passage) == 0.0
+        without_flag = replace(with_passage, answer=Answer("It was Lima."))
+        assert value(ERROR_DETECTION_RATE, without_flag) == 0.0
+        assert value(FAKE_ANSWER_RATE, without_flag) == 1.0
 
 
 def test_each_metric_has_its_direction() -> None:

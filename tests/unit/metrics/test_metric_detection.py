@@ -6,7 +6,7 @@ from pytest_rageval.metrics.shared.detection import flags_error, rejects
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.phrases import DEFAULT_MARKERS, ERROR_SENTENCE, REJECTION_SENTENCE, RGB_MARKERS, Markers
 
-NONE = Markers(rejection={}, error={})
+NO_MARKERS = Markers(rejection={}, error={})
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -51,20 +51,20 @@ def test_the_default_markers_detect_plain_refusals(text: str, abstained: bool | 
 
 
 def test_a_rule_and_markers_may_be_combined() -> None:
-    ours = Markers(rejection={"en": ("beats me",)}, error={}, rules=("zh",))
-    assert rejects(Answer("Beats me."), ours)
-    assert rejects(Answer("文中没有提到。"), ours)
-    assert not rejects(Answer("The documents do not say."), ours)
+    markers = Markers(rejection={"en": ("beats me",)}, error={}, rules=("zh",))
+    assert rejects(Answer("Beats me."), markers)
+    assert rejects(Answer("文中没有提到。"), markers)
+    assert not rejects(Answer("The documents do not say."), markers)
 
 
 def test_markers_can_be_replaced() -> None:
-    ours = Markers(rejection={"de": ("weiß ich nicht", "")}, error={"de": ("sachlich falsch",)})
-    assert rejects(Answer("Das WEISS ich nicht."), ours)
-    assert not rejects(Answer("insufficient information"), ours)
-    assert flags_error("Das Dokument ist sachlich falsch.", ours)
-    assert not flags_error("There are factual errors.", ours)
-    assert not rejects(Answer("insufficient information"), NONE)
-    assert not flags_error("factual errors", NONE)
+    markers = Markers(rejection={"de": ("weiß ich nicht", "")}, error={"de": ("sachlich falsch",)})
+    assert rejects(Answer("Das WEISS ich nicht."), markers)
+    assert not rejects(Answer("insufficient information"), markers)
+    assert flags_error("Das Dokument ist sachlich falsch.", markers)
+    assert not flags_error("There are factual errors.", markers)
+    assert not rejects(Answer("insufficient information"), NO_MARKERS)
+    assert not flags_error("factual errors", NO_MARKERS)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_markers_can_be_replaced() -> None:
         "The documents contain 事实性错误",
     ],
 )
-def test_an_error_is_flagged(text: str) -> None:
+def test_a_text_that_reports_factual_errors_flags_an_error(text: str) -> None:
     assert flags_error(text, RGB_MARKERS)
 
 
@@ -118,7 +118,7 @@ def test_an_error_is_flagged(text: str) -> None:
         "",
     ],
 )
-def test_no_error_is_flagged(text: str) -> None:
+def test_a_text_that_denies_factual_errors_flags_no_error(text: str) -> None:
     assert not flags_error(text, RGB_MARKERS)
 
 

@@ -37,7 +37,7 @@ def test_with_qrels_evidence_is_the_recall_of_relevant_documents(names: tuple[st
     assert evidence_of(retrieved(ranking(*names), {"d1": 1, "d2": 2, "d3": 0})) == share
 
 
-def test_it_is_unknown_without_relevant_documents() -> None:
+def test_evidence_is_unknown_without_relevant_documents() -> None:
     assert evidence_of(retrieved(ranking("d1"), {"d1": 0})) is None
     assert evidence_of(retrieved(ranking("d1"))) is None
 
@@ -46,23 +46,23 @@ def test_it_is_unknown_without_relevant_documents() -> None:
     ("names", "share"),
     [(("a#1", "b#4"), 1.0), (("a", "x"), 0.5), (("c", "a"), 1.0), (("x",), 0.0), ((), 0.0)],
 )
-def test_of_provenance_it_is_that_of_the_set_that_is_nearest(names: tuple[str, ...], share: float) -> None:
+def test_with_provenance_evidence_is_the_best_share_of_a_set_of_pages(names: tuple[str, ...], share: float) -> None:
     assert evidence_of(retrieved(ranking(*names), provenance=[("a", "b"), ("c",)])) == share
 
 
-def test_of_answers_it_is_the_share_of_slots_that_the_passages_hold_together() -> None:
+def test_with_relevance_by_answers_evidence_is_the_share_of_slots_in_all_passages() -> None:
     assert evidence_of(sample_of("In Paris.", "In 1889.", relevance="answers")) == 1.0
     assert evidence_of(sample_of("In Paris.", "In Paris.", relevance="answers")) == 0.5
     assert evidence_of(sample_of("Noise.", relevance="answers")) == 0.0
     assert evidence_of(sample_of(relevance="answers")) == 0.0
 
 
-def test_of_answers_without_gold_or_texts_it_is_unknown() -> None:
+def test_with_relevance_by_answers_evidence_is_unknown_without_gold_or_texts() -> None:
     assert evidence_of(sample_of("In Paris.", relevance="answers", gold=())) is None
     assert evidence_of(sample_of("", relevance="answers")) is None
 
 
-def test_of_overlap_it_is_the_share_of_the_gold_passages_that_were_found() -> None:
+def test_with_relevance_by_overlap_evidence_is_the_share_of_retrieved_gold_passages() -> None:
     assert evidence_of(sample_of(POOL[0].text, POOL[1].text, relevance="overlap")) == 1.0
     assert evidence_of(sample_of(POOL[0].text, "Noise.", relevance="overlap")) == 0.5
     assert evidence_of(sample_of("Noise.", relevance="overlap")) == 0.0
@@ -75,14 +75,14 @@ def test_with_supplied_passages_evidence_is_the_share_of_groups_with_a_positive(
     assert evidence_of(supplied(*passages)) == share
 
 
-def test_of_supplied_passages_without_positives_it_is_that_of_the_judgements() -> None:
+def test_with_supplied_passages_without_positives_evidence_is_the_share_by_qrels() -> None:
     pool = tuple(replace(passage, role="", group=None) for passage in POOL)
-    judged = Instance("q1", "?", slots("Paris"), pool, qrels={"p0": 1, "p1": 1, "n0": 0})
-    assert evidence_of(supplied(*pool[1:], instance=judged)) == 0.5
-    assert evidence_of(supplied(*pool, instance=replace(judged, qrels={}))) is None
+    with_qrels = Instance("q1", "?", slots("Paris"), pool, qrels={"p0": 1, "p1": 1, "n0": 0})
+    assert evidence_of(supplied(*pool[1:], instance=with_qrels)) == 0.5
+    assert evidence_of(supplied(*pool, instance=replace(with_qrels, qrels={}))) is None
 
 
-def test_a_pool_of_noise_has_no_evidence() -> None:
+def test_evidence_is_0_if_all_passages_are_noise() -> None:
     noise = Instance("q1", "?", slots("Paris"), POOL[2:])
     assert evidence_of(supplied(*POOL[2:], instance=noise)) == 0.0
 
@@ -92,22 +92,22 @@ def test_an_unknown_ranking_falls_back_to_supplied_passages() -> None:
     assert evidence_of(replace(sample, answer=Answer("Paris", ranking("x")))) == 1.0
 
 
-def test_unanswerable_cases_have_no_share() -> None:
+def test_evidence_is_unknown_for_unanswerable_cases() -> None:
     assert evidence_of(supplied(*POOL, instance=Instance("q1", "?", (), POOL, answerable=False))) is None
 
 
-def test_without_ranking_and_passages_it_is_unknown() -> None:
+def test_evidence_is_unknown_without_a_ranking_and_passages() -> None:
     assert evidence_of(retrieved(None, {"d1": 1})) is None
 
 
-def test_a_ranking_that_cannot_be_read_is_left_to_its_metrics() -> None:
+def test_evidence_is_unknown_for_a_ranking_with_duplicate_ids() -> None:
     sample = sample_of(POOL[0].text, POOL[1].text, relevance="overlap")
-    twice = Ranking(tuple(replace(item, doc_id="d0") for item in sample.answer.ranking or ()))
-    assert evidence_of(replace(sample, answer=Answer("?", twice))) is None
+    duplicates = Ranking(tuple(replace(item, doc_id="d0") for item in sample.answer.ranking or ()))
+    assert evidence_of(replace(sample, answer=Answer("?", duplicates))) is None
 
 
 def evidence_of_chunks(*spans: tuple[int, int], gold: str = "in the hub", texts: bool = False) -> float | None:
-    """Return the share of the evidence in chunks of `PAGE`, by their spans or by their texts alone."""
+    """Return the evidence share of chunks of `PAGE`, with their spans or with their texts only."""
     unit = EvidenceUnit("p.md", QUOTE)
     located = LocatedEvidence({unit: (EvidencePlace("p.md", (0, len(QUOTE)), QUOTE),)}, {}, lambda name: False)
     case = Case("q", Instance("q", "?", slots(gold), evidence=((unit,),)), None, {}, located=located)
@@ -120,20 +120,20 @@ def evidence_of_chunks(*spans: tuple[int, int], gold: str = "in the hub", texts:
 
 QUOTE = "Air pressure is measured in the hub"
 PAGE = f"{QUOTE}, not in the outdoor sensor."
-CUT, REST = (0, 27), (27, len(PAGE))
-"""A border of chunks cuts the gold answer from the larger part of the quote."""
+FIRST_CHUNK, SECOND_CHUNK = (0, 27), (27, len(PAGE))
+"""Two chunks that separate the gold answer from the larger part of the quote."""
 
 
 @pytest.mark.parametrize("texts", [False, True], ids=["spans", "texts"])
-def test_a_quote_that_is_cut_from_its_answer_is_half_of_the_evidence(texts: bool) -> None:
+def test_the_larger_part_of_a_quote_without_the_answer_counts_half(texts: bool) -> None:
     assert evidence_of_chunks((0, len(PAGE)), texts=texts) == 1.0
-    assert evidence_of_chunks(CUT, texts=texts) == 0.5
-    assert evidence_of_chunks(REST, texts=texts) == 0.0
+    assert evidence_of_chunks(FIRST_CHUNK, texts=texts) == 0.5
+    assert evidence_of_chunks(SECOND_CHUNK, texts=texts) == 0.0
 
 
-def test_a_quote_is_whole_if_its_passages_hold_all_of_it() -> None:
-    assert evidence_of_chunks(CUT, REST) == 1.0
+def test_a_quote_counts_fully_if_its_parts_are_in_several_passages() -> None:
+    assert evidence_of_chunks(FIRST_CHUNK, SECOND_CHUNK) == 1.0
 
 
-def test_an_answer_that_its_quote_does_not_state_is_not_searched_for() -> None:
-    assert evidence_of_chunks(CUT, gold="indoors") == 1.0
+def test_a_quote_that_does_not_state_the_answer_counts_without_it() -> None:
+    assert evidence_of_chunks(FIRST_CHUNK, gold="indoors") == 1.0

@@ -14,7 +14,7 @@ from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.verdict import Verdict
 
 HIT, HALF, MISS = ranking("a", "b"), ranking("a", "c"), ranking("c")
-SET = [["a", "b"]]
+EVIDENCE = [["a", "b"]]
 
 
 def catalog_with(metric: Metric) -> Catalog:
@@ -40,34 +40,34 @@ def catalog_with(metric: Metric) -> Catalog:
         ("Rome", (), *["not_applicable: no_gold"] * 3),
     ],
 )
-def test_answer_scores_of_kilt_and_hotpotqa(
+def test_kilt_and_hotpotqa_scores_equal_those_computed_by_hand(
     text: str, gold: Gold, accuracy: float | str, f1: float | str, has_answer: float | str
 ) -> None:
-    of = sample(text, gold)
-    assert value(KILT_ACCURACY, of) == accuracy
-    assert value(HOTPOT_F1, of) == (f1 if isinstance(f1, str) else pytest.approx(f1))
-    assert value(KILT_HAS_ANSWER_COMPAT, of) == has_answer
+    answer_sample = sample(text, gold)
+    assert value(KILT_ACCURACY, answer_sample) == accuracy
+    assert value(HOTPOT_F1, answer_sample) == (f1 if isinstance(f1, str) else pytest.approx(f1))
+    assert value(KILT_HAS_ANSWER_COMPAT, answer_sample) == has_answer
 
 
 @pytest.mark.parametrize(("result", "expected"), [(HIT, 1.0), (HALF, 0.0), (MISS, 0.0), (ranking(), 0.0), (None, 0.0)])
-def test_an_answer_counts_if_its_evidence_was_retrieved(result: object, expected: float) -> None:
+def test_an_answer_scores_only_if_its_evidence_was_retrieved(result: object, expected: float) -> None:
     gated = Catalog().metrics.get("kilt:token_f1")
-    assert value(gated, retrieved(result, provenance=SET)) == expected  # type: ignore[arg-type]
+    assert value(gated, retrieved(result, provenance=EVIDENCE)) == expected  # type: ignore[arg-type]
 
 
-def test_the_mean_is_over_the_same_cases() -> None:
+def test_a_gated_metric_scores_the_same_cases_as_the_metric() -> None:
     gated = Catalog().metrics.get("kilt:token_f1")
-    assert value(gated, retrieved(HIT)) == 0.0, "nothing was judged, and the answer is in token_f1's mean"
-    assert value(gated, retrieved(HIT, provenance=SET, gold=())) == "not_applicable: no_gold"
-    assert value(gated, retrieved(MISS, provenance=SET, gold=())) == "not_applicable: no_gold"
+    assert value(gated, retrieved(HIT)) == 0.0, "without evidence the case still counts in the mean, as in token_f1"
+    assert value(gated, retrieved(HIT, provenance=EVIDENCE, gold=())) == "not_applicable: no_gold"
+    assert value(gated, retrieved(MISS, provenance=EVIDENCE, gold=())) == "not_applicable: no_gold"
 
 
-def test_any_metric_is_gated_with_all_that_it_declares() -> None:
+def test_a_gated_metric_has_the_properties_of_the_metric() -> None:
     verdict = Verdict("polite", "", (), None)
     catalog = catalog_with(Metric("mine", lambda sample: Score(1.0, None, verdict), binary=True, closed_book=True))
     gated = catalog.metrics.get("kilt:mine")
     assert (gated.name, gated.binary, gated.closed_book, gated.higher_is_better) == ("kilt:mine", True, True, True)
-    assert gated.compute(retrieved(MISS, provenance=SET)) == Score(0.0, None, verdict)
+    assert gated.compute(retrieved(MISS, provenance=EVIDENCE)) == Score(0.0, None, verdict)
     assert value(catalog.metrics.get("kilt:nDCG@10"), retrieved(HIT, {"a": 1, "b": 0})) == 1.0
     assert value(catalog.metrics.get("kilt:nDCG@10"), retrieved(MISS, {"a": 1})) == 0.0
 
@@ -87,13 +87,13 @@ def test_any_metric_is_gated_with_all_that_it_declares() -> None:
         ),
     ],
 )
-def test_what_cannot_be_gated_is_one_sentence(name: str, problem: str) -> None:
+def test_a_metric_that_cannot_be_gated_gives_one_sentence(name: str, problem: str) -> None:
     with pytest.raises(SettingError) as caught:
         Catalog().metrics.get(name, "here")
     assert str(caught.value) == f"here: {problem}"
 
 
-def test_chinese_numbers_are_those_of_exact_match_and_token_f1() -> None:
+def test_chinese_answers_with_numbers_match_as_in_exact_match_and_token_f1() -> None:
     several = sample("1.5% 2%", slots(["15%", "1.5%"], "2%"), language="zh")
     assert (value(KILT_ACCURACY, several), value(HOTPOT_F1, several)) == (1.0, 1.0)
     assert value(HOTPOT_F1, sample("1.5%", slots("15%"), language="zh")) == 0.0

@@ -15,7 +15,7 @@ from pytest_rageval.metrics.published.kilt_compat import (
 from pytest_rageval.model.case import Gold
 from pytest_rageval.model.metric import Metric
 
-ALL = [KILT_EM_COMPAT, KILT_F1_COMPAT, KILT_ROUGE_L_COMPAT]
+METRICS = [KILT_EM_COMPAT, KILT_F1_COMPAT, KILT_ROUGE_L_COMPAT]
 TEXT = st.lists(st.sampled_from(["the", "cat", "Cat.", "on", "12.5", ".", "É", " "]), max_size=6).map(" ".join)
 
 
@@ -32,22 +32,22 @@ TEXT = st.lists(st.sampled_from(["the", "cat", "Cat.", "on", "12.5", ".", "É", 
         ("1.5%", slots("15%"), 1.0, 1.0),
     ],
 )
-def test_em_and_f1_are_those_worked_by_hand(answer: str, gold: Gold, em: float, f1: float) -> None:
+def test_em_and_f1_equal_those_computed_by_hand(answer: str, gold: Gold, em: float, f1: float) -> None:
     assert value(KILT_EM_COMPAT, sample(answer, gold)) == em
     assert value(KILT_F1_COMPAT, sample(answer, gold)) == pytest.approx(f1)
 
 
-def test_our_own_values_of_the_same_are_those_of_squad() -> None:
+def test_our_metrics_score_the_same_answers_like_squad() -> None:
     for answer, gold in (("", "The."), ("the", "a"), ("“Rome”", "Rome")):
         assert value(EXACT_MATCH, sample(answer, slots(gold))) == value(TOKEN_F1, sample(answer, slots(gold))) == 1.0
 
 
-def test_rouge_l_is_the_one_worked_by_hand() -> None:
-    # sentences: "a b c" and " d a" against "b c d": b c of the first, d of the second; 4 distinct words and 3
+def test_rouge_l_equals_the_value_computed_by_hand() -> None:
+    # sentences "a b c" and " d a", reference "b c d": shared are b c and d; 4 and 3 distinct words
     assert value(KILT_ROUGE_L_COMPAT, sample("a b c. d a", slots("b c d"))) == pytest.approx(
         2 * 0.75 / (0.75 + 1 + 1e-8)
     )
-    # the decimal point ends a sentence: "12" and "5"; the order of the two does not matter
+    # the decimal point ends a sentence: "12" and "5" may come in any order
     assert value(KILT_ROUGE_L_COMPAT, sample("5.12", slots("12.5"))) == pytest.approx(1 / (1 + 5e-9))
     assert value(KILT_ROUGE_L_COMPAT, sample("b a", slots("a b"))) == pytest.approx(2 * 0.25 / (1 + 1e-8))
     assert value(KILT_ROUGE_L_COMPAT, sample("...", slots("a"))) == 0.0
@@ -55,8 +55,8 @@ def test_rouge_l_is_the_one_worked_by_hand() -> None:
     assert value(KILT_ROUGE_L_COMPAT, sample("a. b", slots("a. . b"))) == pytest.approx(2 * 2 / 3 / (1 + 2 / 3))
 
 
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_empty_input_scores_0_and_missing_gold_does_not_apply(metric: Metric) -> None:
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_an_empty_answer_scores_0_and_a_case_without_gold_is_not_applicable(metric: Metric) -> None:
     assert value(metric, sample(" ", slots("Rome"))) == 0.0
     assert value(metric, sample("Rome")) == "not_applicable: no_gold"
     assert value(metric, sample("Rome", slots(["", " "]))) == "not_applicable: no_gold"
@@ -68,12 +68,12 @@ def test_has_answer_normalises_like_kilt() -> None:
 
 
 @given(TEXT, TEXT)
-def test_an_equal_answer_has_all_and_more_references_never_cost(answer: str, other: str) -> None:
+def test_an_equal_answer_has_the_full_score_and_more_references_never_lower_it(answer: str, other: str) -> None:
     if not answer.strip():
         return
     for metric, perfect in ((KILT_EM_COMPAT, 1.0), (KILT_ROUGE_L_COMPAT, 1 / (1 + 5e-9))):
-        alone = value(metric, sample(answer, slots(answer)))
-        assert alone == pytest.approx(
+        single_reference = value(metric, sample(answer, slots(answer)))
+        assert single_reference == pytest.approx(
             perfect if metric is KILT_EM_COMPAT or answer.strip(". ") or " " in answer.strip() else 0.0
         )
-        assert value(metric, sample(answer, slots([other, answer]))) == alone
+        assert value(metric, sample(answer, slots([other, answer]))) == single_reference

@@ -22,7 +22,7 @@ from pytest_rageval.metrics.shared.matching import contains, fold, meets, occurr
         (" \u3000\n", ""),
     ],
 )
-def test_texts_are_folded(text: str, folded: str) -> None:
+def test_fold_normalises_case_width_spaces_and_numbers(text: str, folded: str) -> None:
     assert fold(text) == folded
 
 
@@ -77,7 +77,7 @@ def test_texts_are_folded(text: str, folded: str) -> None:
         ("+5%", "5%"),
     ],
 )
-def test_contained(text: str, alias: str) -> None:
+def test_a_text_contains_an_alias(text: str, alias: str) -> None:
     assert contains(text, alias)
 
 
@@ -144,7 +144,7 @@ def test_contained(text: str, alias: str) -> None:
         ("", ""),
     ],
 )
-def test_not_contained(text: str, alias: str) -> None:
+def test_a_text_does_not_contain_a_part_of_a_number_or_another_quantity(text: str, alias: str) -> None:
     assert not contains(text, alias)
 
 
@@ -172,17 +172,17 @@ def test_not_contained(text: str, alias: str) -> None:
         ("加息四次", "4次"),
     ],
 )
-def test_a_quantity_is_contained_in_another_notation(text: str, alias: str) -> None:
+def test_a_text_contains_a_quantity_in_another_notation(text: str, alias: str) -> None:
     assert list(occurrences(text, alias)) == []
     assert contains(text, alias)
 
 
-def test_only_an_alias_of_one_quantity_is_read_as_a_quantity() -> None:
+def test_an_alias_is_read_as_a_quantity_only_without_other_words() -> None:
     assert contains("5 percent", "5%")
     assert not contains("a rise of 5 percent", "rise of 5%")
 
 
-def test_a_long_text_is_searched_but_not_read_for_quantities() -> None:
+def test_a_long_text_is_searched_for_the_alias_but_not_for_quantities() -> None:
     assert contains(f"{'x ' * 6000}5%", "5%")
     assert not contains(f"{'x ' * 6000}5 percent", "5%")
 
@@ -191,7 +191,7 @@ def test_a_hit_never_spans_two_texts() -> None:
     assert slot_hits(slots("New York", "York"), "Old New", "York City") == (None, "York")
 
 
-def test_all_occurrences_have_positions_in_the_folded_text() -> None:
+def test_occurrences_are_positions_in_the_folded_text() -> None:
     assert list(occurrences("  70, 170, 70.5 and  70", "70")) == [0, 18]
 
 

@@ -15,26 +15,26 @@ AP = Catalog().metrics.get("AP")
     [
         ("abcde", "az", 1.0),
         ("abcde", "ce", 0.366667),
-        ("baaca", "a", 0.588889),  # a hit again is a hit again
+        ("baaca", "a", 0.588889),  # a repeated document counts each time
         ("abc", "z", 0.0),
     ],
 )
-def test_values_are_the_published(documents: str, relevant: str, published: float) -> None:
-    of = retrieved(ranking(*documents), dict.fromkeys(relevant, 1))
-    assert value(OMNIEVAL_MAP_COMPAT, of) == pytest.approx(published, abs=1e-6)
+def test_values_equal_the_published_ones(documents: str, relevant: str, published: float) -> None:
+    ranking_sample = retrieved(ranking(*documents), dict.fromkeys(relevant, 1))
+    assert value(OMNIEVAL_MAP_COMPAT, ranking_sample) == pytest.approx(published, abs=1e-6)
 
 
-def test_it_differs_from_average_precision_by_missed_documents() -> None:
-    of = retrieved(ranking(*"abcde"), {"a": 1, "z": 1})
-    assert (value(OMNIEVAL_MAP_COMPAT, of), value(AP, of)) == (1.0, 0.5)
+def test_missed_documents_do_not_lower_the_value_unlike_in_average_precision() -> None:
+    ranking_sample = retrieved(ranking(*"abcde"), {"a": 1, "z": 1})
+    assert (value(OMNIEVAL_MAP_COMPAT, ranking_sample), value(AP, ranking_sample)) == (1.0, 0.5)
 
 
-def test_ranks_follow_the_answer_and_ignore_its_scores() -> None:
-    of = retrieved(ranking(("x", 1.0), ("a", 2.0)), {"a": 1, "x": 0})
-    assert (value(OMNIEVAL_MAP_COMPAT, of), value(AP, of)) == (0.5, 1.0)
+def test_the_order_of_the_answer_decides_and_its_scores_are_ignored() -> None:
+    ranking_sample = retrieved(ranking(("x", 1.0), ("a", 2.0)), {"a": 1, "x": 0})
+    assert (value(OMNIEVAL_MAP_COMPAT, ranking_sample), value(AP, ranking_sample)) == (0.5, 1.0)
 
 
-def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero() -> None:
+def test_cases_without_qrels_or_ranking_are_unscored_and_an_empty_ranking_scores_0() -> None:
     assert value(OMNIEVAL_MAP_COMPAT, retrieved(ranking("a"))) == "not_applicable: no_qrels"
     assert value(OMNIEVAL_MAP_COMPAT, retrieved(None, {"a": 1})) == "no_ranking"
     assert value(OMNIEVAL_MAP_COMPAT, retrieved(ranking(), {"a": 1})) == 0.0

@@ -1,4 +1,4 @@
-"""The share of tokens at the same place, worked by hand."""
+"""positional_token_match: the share of tokens at equal positions, computed by hand."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ WORDS = st.lists(st.sampled_from(["a", "b", "Paris", "the", ",", "."]), min_size
         ("yes", (), "not_applicable: no_gold"),
     ],
 )
-def test_a_token_counts_at_its_place(text: str, gold: Gold, expected: float | str) -> None:
-    found = value(POSITIONAL_TOKEN_MATCH, sample(text, gold))
-    assert found == (expected if isinstance(expected, str) else pytest.approx(expected))
+def test_a_token_counts_only_at_its_position(text: str, gold: Gold, expected: float | str) -> None:
+    score = value(POSITIONAL_TOKEN_MATCH, sample(text, gold))
+    assert score == (expected if isinstance(expected, str) else pytest.approx(expected))
 
 
 @given(WORDS, WORDS, st.lists(WORDS, max_size=3))
-def test_it_is_a_share_that_more_references_raise_and_the_own_text_fills(
+def test_more_references_never_lower_the_share_and_an_equal_text_scores_1(
     text: list[str], reference: list[str], others: list[list[str]]
 ) -> None:
-    def score(*references: list[str]) -> float:
-        found = value(POSITIONAL_TOKEN_MATCH, sample(" ".join(text), slots([" ".join(each) for each in references])))
-        assert isinstance(found, float)
-        return found
+    def score_with(*references: list[str]) -> float:
+        score = value(POSITIONAL_TOKEN_MATCH, sample(" ".join(text), slots([" ".join(each) for each in references])))
+        assert isinstance(score, float)
+        return score
 
-    assert 0 <= score(reference) <= score(reference, *others) <= 1
-    assert score(text) == 1.0
-    assert score(["zzz"]) == 0.0
+    assert 0 <= score_with(reference) <= score_with(reference, *others) <= 1
+    assert score_with(text) == 1.0
+    assert score_with(["zzz"]) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -63,5 +63,5 @@ def test_it_is_a_share_that_more_references_raise_and_the_own_text_fills(
         ("Associate Professor", slots("Professor"), 2 / 3),
     ],
 )
-def test_reval_scores_by_the_script_of_hotpotqa(text: str, gold: Gold, expected: float) -> None:
+def test_hotpot_f1_scores_like_the_script_of_hotpotqa(text: str, gold: Gold, expected: float) -> None:
     assert value(HOTPOT_F1, sample(text, gold)) == pytest.approx(expected)

@@ -49,7 +49,7 @@ def record(*aliases: str, question: str = "How much?") -> Instance:
         ("20 °C", "20 degrees"),
     ],
 )
-def test_the_same_quantity_in_other_words_is_right(gold: str, answer: str) -> None:
+def test_the_same_quantity_in_another_notation_is_right(gold: str, answer: str) -> None:
     assert numerical_verdict(record(gold), answer) == 1.0
 
 
@@ -138,7 +138,7 @@ def test_other_quantities_are_wrong(gold: str, answer: str) -> None:
         ),
     ],
 )
-def test_what_can_be_read_in_two_ways_is_undecided(gold: str, answer: str) -> None:
+def test_an_ambiguous_answer_is_undecided(gold: str, answer: str) -> None:
     assert numerical_verdict(record(gold), answer) is None
 
 
@@ -149,7 +149,7 @@ def test_quantities_of_the_question_are_ignored() -> None:
     assert numerical_verdict(case, "2023年净利润为6亿元") == 0.0
 
 
-def test_every_slot_must_be_met_and_any_alias_meets_it() -> None:
+def test_every_slot_needs_one_of_its_aliases() -> None:
     case = Instance("q", "?", gold=(("5%", "5.0 percent"), ("$3bn", "3 billion dollars"), ("Paris",)))
 
     assert numerical_verdict(case, "5 per cent and 3bn dollars") == 1.0
@@ -170,17 +170,17 @@ def test_every_slot_must_be_met_and_any_alias_meets_it() -> None:
         (False, "The fund that was closed in 2015 is larger", "What of the fund of in 2015?"),
     ],
 )
-def test_a_case_is_numeric_by_its_gold_answer_alone(applies: bool, gold: str, question: str) -> None:
+def test_only_the_gold_answer_decides_whether_a_case_is_numeric(applies: bool, gold: str, question: str) -> None:
     assert has_numeric_gold(record(gold, question=question)) is applies
 
 
-def test_no_numbers_in_the_gold_answer_is_undecided() -> None:
+def test_a_gold_answer_without_numbers_is_undecided() -> None:
     assert numerical_verdict(record("Paris"), "5%") is None
     assert numerical_verdict(Instance("q", "?"), "5%") is None
 
 
 @given(st.text(), st.text(), st.text())
-def test_no_text_breaks_the_rule(question: str, gold: str, answer: str) -> None:
+def test_the_rule_gives_a_verdict_or_none_for_any_text(question: str, gold: str, answer: str) -> None:
     assert numerical_verdict(record(gold, question=question), answer) in (None, 0.0, 1.0)
 
 
@@ -191,7 +191,7 @@ def test_the_gold_answer_itself_is_right(gold: str) -> None:
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
-def test_whole_numbers_are_right_when_equal_and_never_otherwise(gold: int, answer: int) -> None:
+def test_whole_numbers_are_right_only_if_they_are_equal(gold: int, answer: int) -> None:
     verdict = numerical_verdict(record(f"{gold:,} kg"), f"It weighs {answer}kg.")
 
     assert verdict == 1.0 if gold == answer else verdict != 1.0
@@ -204,10 +204,10 @@ STEPS = st.integers(-8, 8).map(lambda power: Fraction(10) ** power)
 
 
 @given(DECIMALS, DECIMALS, STEPS, STEPS)
-def test_numbers_are_near_by_the_larger_step_and_a_power_of_ten(
+def test_numbers_within_a_step_or_shifted_by_a_power_of_ten_are_undecided(
     gold: Fraction, answer: Fraction, gold_step: Fraction, step: Fraction
 ) -> None:
-    """Two digits: `_coarsest` and rounding play no part."""
+    """With two digits, `_coarsest` and rounding have no effect."""
     scales = [
         Fraction(10) ** power for power in (0, *(sign * each for each in (2, 3, 4, 6, 8, 9, 12) for sign in (1, -1)))
     ]
@@ -216,5 +216,8 @@ def test_numbers_are_near_by_the_larger_step_and_a_power_of_ten(
         2 * abs(abs(gold) - abs(answer) * scale) <= max(gold_step, step * scale) for scale in scales
     )
     expected = "same" if gold == answer else "undecided" if near else "different"
-    ours, theirs = Quantity(gold, gold, step=gold_step, digits=2), Quantity(answer, answer, step=step, digits=2)
-    assert relation(ours, theirs) == expected
+    gold_quantity, answer_quantity = (
+        Quantity(gold, gold, step=gold_step, digits=2),
+        Quantity(answer, answer, step=step, digits=2),
+    )
+    assert relation(gold_quantity, answer_quantity) == expected

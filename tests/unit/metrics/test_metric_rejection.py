@@ -16,14 +16,14 @@ def test_rejection_rate_is_scored_for_every_case(evidence: bool | None) -> None:
     assert value(REJECTION_RATE, sample("", evidence=evidence)) == 0.0
 
 
-def test_a_refusal_in_plain_words_is_a_rejection() -> None:
+def test_a_refusal_in_other_words_is_a_rejection() -> None:
     assert value(REJECTION_RATE, sample("The documents do not mention this.", GOLD)) == 1.0
     assert value(REJECTION_RATE, sample("The documents do not mention this, but it was Rome.", GOLD)) == 0.0
     assert value(REJECTION_RATE, sample("文中没有提到。", GOLD, language="zh")) == 1.0
     assert value(OVER_REJECTION_RATE, sample("The documents do not mention this.", GOLD, evidence=True)) == 1.0
 
 
-def test_over_rejection_counts_only_with_evidence() -> None:
+def test_over_rejection_applies_only_to_cases_with_evidence() -> None:
     assert value(OVER_REJECTION_RATE, sample(REJECTION, GOLD, evidence=True)) == 1.0
     assert value(OVER_REJECTION_RATE, sample("Lima", GOLD, evidence=True)) == 0.0
     assert value(OVER_REJECTION_RATE, sample("", GOLD, evidence=True, abstained=True)) == 1.0

@@ -30,20 +30,20 @@ NOT_FLAGGED = "not_applicable: no_error_flagged"
         ("", "1", 0.0),
     ],
 )
-def test_the_published_rate(text: str, noise_rate: str, expected: float) -> None:
+def test_the_all_rate_equals_the_published_one(text: str, noise_rate: str, expected: float) -> None:
     assert value(RGB_ALL_RATE_COMPAT, sample(text, GOLD, noise_rate=noise_rate)) == expected
 
 
-def test_without_gold_nothing_is_correct() -> None:
+def test_an_answer_without_gold_is_correct_only_as_a_rejection() -> None:
     assert value(RGB_ALL_RATE_COMPAT, sample("70")) == 0.0
     assert value(RGB_ALL_RATE_COMPAT, sample(REJECTION, noise_rate="1")) == 1.0
 
 
-def test_neither_the_sessions_markers_nor_a_declared_abstention_matter() -> None:
-    ours = Markers(rejection={"en": ("seats",)}, error={})
-    assert value(RGB_ALL_RATE_COMPAT, sample("70 seats", GOLD, markers=ours, abstained=True)) == 1.0
-    rejected = sample("I do not know.", GOLD, markers=ours, abstained=True)
-    assert value(REJECTION_RATE_RGB_COMPAT, rejected) == 0.0
+def test_the_markers_of_the_session_and_a_declared_abstention_are_ignored() -> None:
+    markers = Markers(rejection={"en": ("seats",)}, error={})
+    assert value(RGB_ALL_RATE_COMPAT, sample("70 seats", GOLD, markers=markers, abstained=True)) == 1.0
+    abstention = sample("I do not know.", GOLD, markers=markers, abstained=True)
+    assert value(REJECTION_RATE_RGB_COMPAT, abstention) == 0.0
     assert value(REJECTION_RATE_RGB_COMPAT, sample(f"{REJECTION}, but 70", GOLD, abstained=False)) == 1.0
 
 
@@ -61,7 +61,7 @@ def test_neither_the_sessions_markers_nor_a_declared_abstention_matter() -> None
         ("", "en", 0.0),
     ],
 )
-def test_the_published_rejection(text: str, language: str, rejected: float) -> None:
+def test_the_rejection_rate_equals_the_published_one(text: str, language: str, rejected: float) -> None:
     assert value(REJECTION_RATE_RGB_COMPAT, sample(text, GOLD, language=language)) == rejected
 
 
@@ -81,7 +81,9 @@ def test_the_published_rejection(text: str, language: str, rejected: float) -> N
         ("factual errors 70", "zh", 0.0, NOT_FLAGGED),
     ],
 )
-def test_the_published_error_rates(text: str, language: str, flagged: float, corrected: float | str) -> None:
+def test_the_error_rates_equal_the_published_ones(
+    text: str, language: str, flagged: float, corrected: float | str
+) -> None:
     assert value(FACT_CHECK_RATE_COMPAT, sample(text, GOLD, language=language)) == flagged
     assert value(CORRECT_RATE_COMPAT, sample(text, GOLD, language=language)) == corrected
 

@@ -28,7 +28,7 @@ def record(*aliases: str, question: str = "How much did the sale gain?") -> Inst
         ("twice at 100 km/h", "at 100 kilometres per hour, twice"),
     ],
 )
-def test_an_answer_with_the_numbers_of_an_alias_meets_it(gold: str, answer: str) -> None:
+def test_an_answer_with_the_numbers_and_words_of_an_alias_is_right(gold: str, answer: str) -> None:
     assert slot_hits(((gold,),), answer) == (None,)
     assert answer_hits(record(gold), answer) == (gold,)
 
@@ -46,7 +46,7 @@ def test_an_answer_with_the_numbers_of_an_alias_meets_it(gold: str, answer: str)
         ("The gain was $20 billion", f"{'x ' * 6000}$20 billion"),
     ],
 )
-def test_other_names_other_numbers_and_doubts_do_not(gold: str, answer: str) -> None:
+def test_an_answer_with_other_names_or_numbers_or_a_negation_is_not_right(gold: str, answer: str) -> None:
     assert answer_hits(record(gold), answer) == (None,)
 
 
@@ -67,7 +67,7 @@ def test_other_names_other_numbers_and_doubts_do_not(gold: str, answer: str) -> 
         ("A$5", "US$5"),
     ],
 )
-def test_another_unit_does_not(gold: str, answer: str) -> None:
+def test_an_answer_with_another_unit_is_not_right(gold: str, answer: str) -> None:
     assert answer_hits(record(gold), f"It is {answer}.") == (None,)
 
 
@@ -99,7 +99,7 @@ def test_another_unit_does_not(gold: str, answer: str) -> None:
         ("前5名", "后5名"),
     ],
 )
-def test_other_words_do_not(gold: str, answer: str) -> None:
+def test_an_answer_with_other_words_around_the_number_is_not_right(gold: str, answer: str) -> None:
     assert answer_hits(record(gold, question="Which?"), answer) == (None,)
 
 
@@ -112,7 +112,7 @@ def test_other_words_do_not(gold: str, answer: str) -> None:
         ("公司上半年赚了多少？", "上半年5亿元", "下半年5亿元"),
     ],
 )
-def test_a_word_of_the_question_does_not_match_its_opposite(question: str, gold: str, answer: str) -> None:
+def test_a_word_in_the_question_does_not_make_its_opposite_right(question: str, gold: str, answer: str) -> None:
     assert answer_hits(record(gold, question=question), answer) == (None,)
     assert answer_hits(record(gold, question=question), f"It is {gold}") == (gold,)
 

@@ -1,4 +1,4 @@
-"""The share of a route's calls that a trace has in order, worked by hand."""
+"""route_recall: the share of a route's calls in a trace, in order, computed by hand."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ END = Step("end", {"reason": "finished"})
 CALLS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=6)
 
 
-def called(route: str, steps: Sequence[Step | str]) -> Sample:
-    """Return a sample with a route and a trace; a text is a call of the tool with this name."""
-    of = sample("An answer")
+def sample_with_calls(route: str, steps: Sequence[Step | str]) -> Sample:
+    """Return a sample with a route and a trace; a string stands for a call of that tool."""
+    base = sample("An answer")
     trace = tuple(Step("tool", {"name": step}) if isinstance(step, str) else step for step in steps)
     facets = {"route": route} if route else {}
-    return replace(of, case=replace(of.case, facets=facets), answer=replace(of.answer, trace=trace))
+    return replace(base, case=replace(base.case, facets=facets), answer=replace(base.answer, trace=trace))
 
 
 @pytest.mark.parametrize(
@@ -45,22 +45,22 @@ def called(route: str, steps: Sequence[Step | str]) -> Sample:
         ("", ["a"], "not_applicable: no_route"),
     ],
 )
-def test_calls_count_in_their_order(route: str, steps: list[Step | str], expected: float | str) -> None:
-    found = value(ROUTE_RECALL, called(route, steps))
-    assert found == (expected if isinstance(expected, str) else pytest.approx(expected))
+def test_calls_count_only_in_the_order_of_the_route(route: str, steps: list[Step | str], expected: float | str) -> None:
+    score = value(ROUTE_RECALL, sample_with_calls(route, steps))
+    assert score == (expected if isinstance(expected, str) else pytest.approx(expected))
 
 
 @given(CALLS.filter(bool), CALLS, CALLS, CALLS)
-def test_more_calls_never_lower_it_and_the_whole_route_fills_it(
+def test_more_calls_never_lower_the_recall_and_the_whole_route_scores_1(
     route: list[str], before: list[str], between: list[str], after: list[str]
 ) -> None:
-    def score(calls: list[str]) -> float:
-        found = value(ROUTE_RECALL, called(" > ".join(route), [*calls, END]))
-        assert isinstance(found, float)
-        return found
+    def score_of(calls: list[str]) -> float:
+        score = value(ROUTE_RECALL, sample_with_calls(" > ".join(route), [*calls, END]))
+        assert isinstance(score, float)
+        return score
 
-    some = score(between)
-    assert 0 <= some <= score([*before, *between, *after]) <= 1
-    assert some * len(route) == pytest.approx(round(some * len(route)))
-    assert score([*before, *route, *after]) == 1
-    assert score(["z"]) == 0
+    partial = score_of(between)
+    assert 0 <= partial <= score_of([*before, *between, *after]) <= 1
+    assert partial * len(route) == pytest.approx(round(partial * len(route)))
+    assert score_of([*before, *route, *after]) == 1
+    assert score_of(["z"]) == 0

@@ -19,8 +19,8 @@ VECTORS = {
 }
 
 
-def embedded(of: Sample, vectors: Mapping[str, Sequence[float]] | None = VECTORS) -> Sample:
-    return replace(of, vectors=vectors)
+def with_vectors(answer_sample: Sample, vectors: Mapping[str, Sequence[float]] | None = VECTORS) -> Sample:
+    return replace(answer_sample, vectors=vectors)
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,10 @@ def embedded(of: Sample, vectors: Mapping[str, Sequence[float]] | None = VECTORS
         ("east", [" "], 0.0),
     ],
 )
-def test_it_is_the_cosine_with_the_nearest_reference(answer: str, references: list[str], expected: float) -> None:
-    assert value(SEMANTIC_SIMILARITY, embedded(sample(answer, slots(references)))) == pytest.approx(expected)
+def test_the_value_is_the_cosine_with_the_nearest_reference(
+    answer: str, references: list[str], expected: float
+) -> None:
+    assert value(SEMANTIC_SIMILARITY, with_vectors(sample(answer, slots(references)))) == pytest.approx(expected)
 
 
 def test_the_value_is_missing_without_a_model_or_gold() -> None:
@@ -44,13 +46,13 @@ def test_the_value_is_missing_without_a_model_or_gold() -> None:
     assert value(SEMANTIC_SIMILARITY, sample("east")) == "not_applicable: no_gold"
 
 
-def test_it_names_the_texts_that_it_compares_and_none_that_are_blank() -> None:
+def test_the_texts_to_embed_are_the_answer_and_the_references_without_blank_ones() -> None:
     assert SEMANTIC_SIMILARITY.texts is not None
     assert SEMANTIC_SIMILARITY.texts(sample("east", slots(["north", " "]))) == ["east", "north"]
     assert SEMANTIC_SIMILARITY.texts(sample(" ", slots("north"))) == []
     assert SEMANTIC_SIMILARITY.texts(sample("east north", slots("east", ["north", "west"]))) == ["east north"] * 2
 
 
-def test_a_vector_of_zeros_is_an_error_and_no_zero() -> None:
+def test_a_vector_of_zeros_is_an_error() -> None:
     with pytest.raises(CaseError, match="a vector of zeros, or one that is not finite"):
-        value(SEMANTIC_SIMILARITY, embedded(sample("east", slots("nowhere"))))
+        value(SEMANTIC_SIMILARITY, with_vectors(sample("east", slots("nowhere"))))

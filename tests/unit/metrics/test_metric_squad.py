@@ -21,33 +21,35 @@ ASCII = st.one_of(
 
 
 def squad_normalize(text: str) -> str:
-    number = "".join(c for c in text.lower() if c not in set(string.punctuation))
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", number, flags=re.UNICODE).split())
+    without_punctuation = "".join(c for c in text.lower() if c not in set(string.punctuation))
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", without_punctuation, flags=re.UNICODE).split())
 
 
 def squad_f1(gold: str, prediction: str) -> float:
-    gold_tokens, predicted = squad_normalize(gold).split(), squad_normalize(prediction).split()
-    if not gold_tokens or not predicted:
-        return float(gold_tokens == predicted)
-    same = sum((Counter(gold_tokens) & Counter(predicted)).values())
-    if same == 0:
+    gold_tokens, predicted_tokens = squad_normalize(gold).split(), squad_normalize(prediction).split()
+    if not gold_tokens or not predicted_tokens:
+        return float(gold_tokens == predicted_tokens)
+    n_shared = sum((Counter(gold_tokens) & Counter(predicted_tokens)).values())
+    if n_shared == 0:
         return 0.0
-    precision, recall = same / len(predicted), same / len(gold_tokens)
+    precision, recall = n_shared / len(predicted_tokens), n_shared / len(gold_tokens)
     return (2 * precision * recall) / (precision + recall)
 
 
 @settings(deadline=None)
 @given(ASCII)
-def test_normalize_is_squads_on_ascii(text: str) -> None:
+def test_normalize_works_like_squad_on_ascii(text: str) -> None:
     assert normalize(text) == squad_normalize(text)
 
 
 @settings(deadline=None)
 @given(ASCII, st.lists(ASCII, min_size=1, max_size=3))
-def test_values_are_squads_on_ascii(answer: str, aliases: list[str]) -> None:
-    of = sample(answer, slots(aliases))
-    assert value(TOKEN_F1, of) == max(squad_f1(alias, answer) for alias in aliases)
-    assert value(EXACT_MATCH, of) == max(float(squad_normalize(a) == squad_normalize(answer)) for a in aliases)
+def test_values_equal_those_of_squad_on_ascii(answer: str, aliases: list[str]) -> None:
+    answer_sample = sample(answer, slots(aliases))
+    assert value(TOKEN_F1, answer_sample) == max(squad_f1(alias, answer) for alias in aliases)
+    assert value(EXACT_MATCH, answer_sample) == max(
+        float(squad_normalize(a) == squad_normalize(answer)) for a in aliases
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,13 +66,13 @@ def test_values_are_squads_on_ascii(answer: str, aliases: list[str]) -> None:
         ("cat cat", slots("cat"), 0.0, 2 * 0.5 * 1 / 1.5),
     ],
 )
-def test_values_are_those_worked_by_hand(answer: str, gold: Gold, exact: float, f1: float) -> None:
-    of = sample(answer, gold)
-    assert value(EXACT_MATCH, of) == exact
-    assert value(TOKEN_F1, of) == pytest.approx(f1)
+def test_values_equal_those_computed_by_hand(answer: str, gold: Gold, exact: float, f1: float) -> None:
+    answer_sample = sample(answer, gold)
+    assert value(EXACT_MATCH, answer_sample) == exact
+    assert value(TOKEN_F1, answer_sample) == pytest.approx(f1)
 
 
-def test_several_slots_are_one_reference_of_the_nearest_aliases() -> None:
+def test_several_slots_form_one_reference_of_their_nearest_aliases() -> None:
     gold = slots(["Rome", "city of Rome"], ["1960", "in 1960"])
     assert value(TOKEN_F1, sample("Rome 1960", gold)) == 1.0
     assert value(EXACT_MATCH, sample("Rome 1960", gold)) == 1.0
@@ -90,10 +92,10 @@ def test_several_slots_are_one_reference_of_the_nearest_aliases() -> None:
         ("Beijing", "北京", 0.0, 0.0),
     ],
 )
-def test_chinese_is_cut_into_words_never_into_characters(answer: str, reference: str, exact: float, f1: float) -> None:
-    of = sample(answer, slots(reference), language="zh")
-    assert value(EXACT_MATCH, of) == exact
-    assert value(TOKEN_F1, of) == pytest.approx(f1)
+def test_chinese_is_split_into_words_not_characters(answer: str, reference: str, exact: float, f1: float) -> None:
+    answer_sample = sample(answer, slots(reference), language="zh")
+    assert value(EXACT_MATCH, answer_sample) == exact
+    assert value(TOKEN_F1, answer_sample) == pytest.approx(f1)
 
 
 @pytest.mark.parametrize(
@@ -121,13 +123,15 @@ def test_chinese_is_cut_into_words_never_into_characters(answer: str, reference:
         ("歼-20", "歼20", 1.0, 1.0),
     ],
 )
-def test_numbers_next_to_chinese_stay_unchanged(answer: str, reference: str, exact: float, f1: float) -> None:
-    of = sample(answer, slots(reference), language="zh")
-    assert value(EXACT_MATCH, of) == exact
-    assert value(TOKEN_F1, of) == pytest.approx(f1)
+def test_numbers_in_chinese_keep_their_sign_and_decimal_point(
+    answer: str, reference: str, exact: float, f1: float
+) -> None:
+    answer_sample = sample(answer, slots(reference), language="zh")
+    assert value(EXACT_MATCH, answer_sample) == exact
+    assert value(TOKEN_F1, answer_sample) == pytest.approx(f1)
 
 
-def test_numbers_in_english_are_squads() -> None:
+def test_numbers_in_english_lose_sign_and_decimal_point_as_in_squad() -> None:
     assert value(EXACT_MATCH, sample("1.5%", slots("15%"))) == 1.0
     assert value(EXACT_MATCH, sample("1.5%", slots("15%"), language="zh")) == 0.0
     assert value(EXACT_MATCH, sample("-5%", slots("5%"))) == 1.0
@@ -137,17 +141,17 @@ def test_numbers_in_english_are_squads() -> None:
 @settings(deadline=None)
 @given(st.text("北京上海 a.，1,%-", max_size=12), st.text("北京上海 a.，1,%-", max_size=12))
 def test_an_exact_match_shares_every_token(answer: str, reference: str) -> None:
-    of = sample(answer, slots(reference))
-    assert value(EXACT_MATCH, of) != 1.0 or value(TOKEN_F1, of) == 1.0
+    answer_sample = sample(answer, slots(reference))
+    assert value(EXACT_MATCH, answer_sample) != 1.0 or value(TOKEN_F1, answer_sample) == 1.0
 
 
-def test_slots_in_chinese_may_be_joined_by_any_punctuation() -> None:
-    of = sample("北京、上海", slots("北京", "上海"), language="zh")
-    assert value(EXACT_MATCH, of) == 1.0
-    assert value(TOKEN_F1, of) == 1.0
+def test_chinese_slots_may_be_joined_by_any_punctuation() -> None:
+    answer_sample = sample("北京、上海", slots("北京", "上海"), language="zh")
+    assert value(EXACT_MATCH, answer_sample) == 1.0
+    assert value(TOKEN_F1, answer_sample) == 1.0
 
 
-def test_without_gold_it_does_not_apply_and_without_aliases_it_is_0() -> None:
+def test_a_case_without_gold_is_not_applicable_and_a_slot_without_aliases_scores_0() -> None:
     assert value(TOKEN_F1, sample("Rome")) == "not_applicable: no_gold"
     assert value(EXACT_MATCH, sample("Rome")) == "not_applicable: no_gold"
     assert value(TOKEN_F1, sample("Rome", ((),))) == 0.0
@@ -156,7 +160,7 @@ def test_without_gold_it_does_not_apply_and_without_aliases_it_is_0() -> None:
 
 
 @pytest.mark.parametrize(("answer", "reference"), [("1.5", "15"), ("-5", "5"), ("\u22125", "-5"), ("It\u2212s", "its")])
-def test_english_follows_the_script_that_drops_the_point_and_the_minus(answer: str, reference: str) -> None:
+def test_english_normalisation_drops_the_decimal_point_and_the_minus(answer: str, reference: str) -> None:
     assert (
         value(EXACT_MATCH, sample(answer, slots(reference))) == value(TOKEN_F1, sample(answer, slots(reference))) == 1
     )

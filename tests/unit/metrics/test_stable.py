@@ -14,31 +14,31 @@ from pytest_rageval.model.sample import Sample
 REJECTION = "I can not answer the question because of the insufficient information in documents."
 
 
-def of_variant(relation: str, text: str) -> Sample:
-    given = sample(text, slots("9:00"), fake=slots("8:30"))
-    lie = Passage("w0", "It opens at 8:30.", role="counterfactual")
-    case = replace(given.case, supplied=(lie,)).with_facets(relation=relation, variant="1")
-    return replace(given, case=case)
+def variant_sample(relation: str, text: str) -> Sample:
+    original = sample(text, slots("9:00"), fake=slots("8:30"))
+    false_passage = Passage("w0", "It opens at 8:30.", role="counterfactual")
+    case = replace(original.case, supplied=(false_passage,)).with_facets(relation=relation, variant="1")
+    return replace(original, case=case)
 
 
 def test_an_original_has_no_stability() -> None:
     assert STABLE.compute(sample("9:00", slots("9:00"))) == Score(reason="not_applicable: no_variant")
 
 
-def test_a_variant_waits_for_its_original() -> None:
-    assert STABLE.compute(of_variant("typo", "9:00")) == Score(reason=NOT_COMPARED)
+def test_a_variant_is_not_compared_before_its_original() -> None:
+    assert STABLE.compute(variant_sample("typo", "9:00")) == Score(reason=NOT_COMPARED)
 
 
-def test_without_evidence_a_rejection_is_expected() -> None:
-    assert STABLE.compute(of_variant("remove_evidence", REJECTION)) == Score(1.0)
-    assert STABLE.compute(of_variant("remove_evidence", "9:00")) == Score(0.0)
+def test_a_variant_without_evidence_expects_a_rejection() -> None:
+    assert STABLE.compute(variant_sample("remove_evidence", REJECTION)) == Score(1.0)
+    assert STABLE.compute(variant_sample("remove_evidence", "9:00")) == Score(0.0)
 
 
-def test_a_false_answer_must_not_be_repeated() -> None:
-    assert STABLE.compute(of_variant("swap_evidence", "It opens at 8:30.")) == Score(0.0)
-    assert STABLE.compute(of_variant("swap_evidence", "It opens at 9:00.")) == Score(1.0)
+def test_a_variant_with_false_evidence_must_not_repeat_the_false_answer() -> None:
+    assert STABLE.compute(variant_sample("swap_evidence", "It opens at 8:30.")) == Score(0.0)
+    assert STABLE.compute(variant_sample("swap_evidence", "It opens at 9:00.")) == Score(1.0)
     error = "There are factual errors in the provided documents. They say 8:30."
-    assert STABLE.compute(of_variant("swap_evidence", error)) == Score(1.0)
+    assert STABLE.compute(variant_sample("swap_evidence", error)) == Score(1.0)
 
 
 def test_each_relation_that_expects_a_change_has_a_rule() -> None:

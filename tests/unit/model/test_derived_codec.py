@@ -1,4 +1,4 @@
-"""Codecs that are derived from dataclasses: one field of each kind, as it is written and read."""
+"""Codecs derived from dataclasses: write and read one field of each kind."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Unslotted:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class EveryField:
     id: str
     sides: Sides | None = field(default=None, metadata=stored(inline=True))
     kind: Literal["a", "b"] = "a"
     share: Share | None = field(default=None, metadata=ALWAYS)
     count: int | None = None
-    own: bool = field(default=True, metadata=UNSTORED)
+    unstored: bool = field(default=True, metadata=UNSTORED)
     names: Names = field(default=Names(), metadata=NEEDED)
     children: tuple[Child, ...] = ()
     by_name: Mapping[str, Child] = field(default_factory=dict)
@@ -60,9 +60,9 @@ class Whole:
     other: Unslotted = field(default=Unslotted(), metadata=ALWAYS)
 
 
-BARE: dict[str, Any] = {"id": "w", "share": None, "names": [], "text": "", "other": {}}
+MINIMAL: dict[str, Any] = {"id": "w", "share": None, "names": [], "text": "", "other": {}}
 LEAF, NODE = Child("leaf"), Child("node", 2.0, (Child("leaf"),))
-FULL = Whole(
+FULL = EveryField(
     id="w",
     sides=Sides(1, 2),
     kind="b",
@@ -80,13 +80,13 @@ FULL = Whole(
 )
 
 
-def test_fields_with_their_defaults_are_left_out_unless_they_say_otherwise() -> None:
-    assert encoder(Whole)(Whole("w")) == BARE
-    assert decoder(Whole)(BARE) == Whole("w")
+def test_fields_with_default_values_are_left_out_unless_marked() -> None:
+    assert encoder(EveryField)(EveryField("w")) == MINIMAL
+    assert decoder(EveryField)(MINIMAL) == EveryField("w")
 
 
 def test_every_kind_of_field_is_written_and_read() -> None:
-    encoded = encoder(Whole)(FULL)
+    encoded = encoder(EveryField)(FULL)
     assert list(encoded) == [
         "id", "share", "names", "text", "other", "1st", "kind", "count", "children", "by_name", "pair", "span",
         "label", "left", "right",
@@ -97,16 +97,16 @@ def test_every_kind_of_field_is_written_and_read() -> None:
         "by_name": {"node": {"weight": 2.0, "children": {"leaf": {}}}}, "pair": {"one": 1, "other": 2},
         "span": [3, 4], "label": 2.5, "left": 1, "right": 2,
     }  # fmt: skip
-    assert decoder(Whole)(encoded) == FULL
+    assert decoder(EveryField)(encoded) == FULL
 
 
-def test_only_a_needed_key_has_to_be_there_and_unknown_ones_are_ignored() -> None:
-    assert decoder(Whole)({"id": "w", "names": [], "text": None, "later": 1}) == Whole("w")
+def test_only_needed_keys_are_required_and_unknown_keys_are_ignored() -> None:
+    assert decoder(EveryField)({"id": "w", "names": [], "text": None, "later": 1}) == EveryField("w")
     with pytest.raises(KeyError, match="names"):
-        decoder(Whole)({"id": "w"})
+        decoder(EveryField)({"id": "w"})
 
 
-def test_a_field_that_is_not_stored_is_an_argument_if_it_has_no_default() -> None:
+def test_a_key_field_is_an_argument_of_the_decoder() -> None:
     assert decoder(Child)({"weight": 3.0}, "c") == Child("c", 3.0)
 
 
@@ -121,13 +121,13 @@ def test_a_field_that_is_not_stored_is_an_argument_if_it_has_no_default() -> Non
         ({"other": None}, "get"),
     ],
 )
-def test_another_shape_is_refused(change: dict[str, Any], error: str) -> None:
+def test_a_malformed_value_is_refused(change: dict[str, Any], error: str) -> None:
     with pytest.raises((AttributeError, TypeError, ValueError), match=error):
-        decoder(Whole)({**BARE, **change})
+        decoder(EveryField)({**MINIMAL, **change})
 
 
-def test_the_default_of_a_mapping_is_not_shared() -> None:
-    one, other = decoder(Whole)(BARE), decoder(Whole)(BARE)
+def test_decoded_values_do_not_share_a_default_mapping() -> None:
+    one, other = decoder(EveryField)(MINIMAL), decoder(EveryField)(MINIMAL)
     assert one.by_name is not other.by_name
 
 

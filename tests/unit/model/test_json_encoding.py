@@ -1,4 +1,4 @@
-"""Values encoded one by one have the text that `json` gives them."""
+"""encoder_of encodes values exactly like the `json` module."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ VALUES = st.recursive(
 
 
 @given(value=VALUES)
-def test_every_value_has_the_text_of_json(value: object) -> None:
+def test_every_value_is_encoded_like_json(value: object) -> None:
     for options in ENCODERS:
         assert encoder_of(options)(value) == options.encode(value)
 
 
-def test_what_json_cannot_hold_is_refused_or_converted() -> None:
+def test_a_value_outside_json_is_refused_or_converted() -> None:
     plain, strict, converting = map(encoder_of, ENCODERS)
     assert plain([float("inf")]) == "[Infinity]"
     with pytest.raises(ValueError, match="not JSON compliant"):
@@ -39,6 +39,6 @@ def test_what_json_cannot_hold_is_refused_or_converted() -> None:
     assert converting({"on": date(2024, 2, 29)}) == '{"on":"2024-02-29"}'
 
 
-def test_python_without_the_encoder_in_c_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_without_the_c_encoder_gives_the_same_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoder, "c_make_encoder", None)
     assert encoder_of(ENCODERS[1])({"a": ["é", 1.5]}) == '{"a": ["é", 1.5]}'

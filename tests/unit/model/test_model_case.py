@@ -24,7 +24,7 @@ PLAIN = passage("d0")  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("answerable", "pool", "supplied", "wanted"),
+    ("answerable", "pool", "supplied", "expected"),
     [
         (None, None, None, None),  # the system retrieves
         (None, (P0, N0), None, None),
@@ -41,19 +41,22 @@ PLAIN = passage("d0")  # fmt: skip
         (None, (G0, G1, G1B), (G0, G1B), True),  # a positive of each group
         (None, (G0, G1, G1B), (G1, G1B), False),
         (None, (G0, G1, N0), (N0,), False),
-        (None, (PLAIN,), (PLAIN,), None),  # roles are not known
+        (None, (PLAIN,), (PLAIN,), None),  # roles are unknown
         (None, (), (), None),
         (True, (P0, N0), (N0,), False),
     ],
 )
 def test_evidence_needs_a_positive_of_every_group(
-    answerable: bool | None, pool: tuple[Passage, ...] | None, supplied: tuple[Passage, ...] | None, wanted: bool | None
+    answerable: bool | None,
+    pool: tuple[Passage, ...] | None,
+    supplied: tuple[Passage, ...] | None,
+    expected: bool | None,
 ) -> None:
     instance = Instance("q", "?", passages=pool, answerable=answerable)
-    assert Case("q", instance, supplied, {}).evidence is wanted
+    assert Case("q", instance, supplied, {}).evidence is expected
 
 
-def test_a_query_holds_only_the_inputs_of_a_system() -> None:
+def test_a_query_contains_only_the_inputs_of_a_system() -> None:
     history = (Turn("Who?", "Her."),)
     instance = Instance(
         id="q1",
@@ -94,10 +97,10 @@ def test_a_query_distinguishes_no_passages_from_retrieval() -> None:
     assert Case("q", instance, (), {}).query.passages == ()
 
 
-def test_a_loader_may_fill_the_qrels_of_an_instance_that_it_made() -> None:
-    filled, other = Instance("a", "?"), Instance("b", "?")
-    filled.qrels["d"] = 1  # type: ignore[index]
-    assert (filled.qrels, other.qrels) == ({"d": 1}, {})
+def test_qrels_can_be_added_to_one_instance_without_changing_another() -> None:
+    with_qrels, other = Instance("a", "?"), Instance("b", "?")
+    with_qrels.qrels["d"] = 1  # type: ignore[index]
+    assert (with_qrels.qrels, other.qrels) == ({"d": 1}, {})
 
 
 def test_qrels_come_from_the_record_or_from_the_pages_of_its_gold_passages() -> None:
@@ -105,8 +108,8 @@ def test_qrels_come_from_the_record_or_from_the_pages_of_its_gold_passages() -> 
     instance = Instance("q", "?", passages=pool)
     assert Case("q", instance, None, {}).qrels == {"x": 1, "y": 1}
     assert Case("q", instance, pool, {}).qrels == {}
-    judged = replace(instance, qrels={"d": 2})
-    assert Case("q", judged, None, {}).qrels == Case("q", judged, pool, {}).qrels == {"d": 2}
+    with_qrels = replace(instance, qrels={"d": 2})
+    assert Case("q", with_qrels, None, {}).qrels == Case("q", with_qrels, pool, {}).qrels == {"d": 2}
 
 
 def test_a_changed_case_is_a_copy() -> None:

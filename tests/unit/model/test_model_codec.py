@@ -44,19 +44,22 @@ INSTANCE = Instance(
 )
 
 
-def test_evidence_is_written_as_the_record_states_it_and_read_back() -> None:
-    quoted = EvidenceUnit("visit.md", "opens at 9:00")
-    instance = replace(INSTANCE, evidence=((quoted, EvidenceUnit("shop.md", span=(3, 9), grade=2)), (quoted,)))
+def test_evidence_is_stored_as_in_the_record_and_read_back() -> None:
+    quote_unit = EvidenceUnit("visit.md", "opens at 9:00")
+    instance = replace(INSTANCE, evidence=((quote_unit, EvidenceUnit("shop.md", span=(3, 9), grade=2)), (quote_unit,)))
     encoded = encode_instance(instance)
     quote = {"page": "visit.md", "quote": "opens at 9:00", "grade": 1}
     assert encoded["evidence"] == [[quote, {"page": "shop.md", "span": [3, 9], "grade": 2}], [quote]]
     assert decode_instance("q1", json.loads(json.dumps(encoded)), {}).evidence == instance.evidence
-    bare = {"page": "visit.md", "grade": 1}
-    assert without_texts(encoded)["evidence"] == [[bare, {"page": "shop.md", "span": [3, 9], "grade": 2}], [bare]]
+    stripped = {"page": "visit.md", "grade": 1}
+    assert without_texts(encoded)["evidence"] == [
+        [stripped, {"page": "shop.md", "span": [3, 9], "grade": 2}],
+        [stripped],
+    ]
     assert "evidence" not in encode_instance(INSTANCE)
 
 
-def test_an_outcome_is_written_as_the_contract_has_it() -> None:
+def test_an_outcome_is_stored_in_the_documented_form() -> None:
     assert encode_outcome(OUTCOME) == {
         "nodeid": "test_a.py::test_a[q1]",
         "testbed": "test_a.py::test_a",
@@ -84,20 +87,22 @@ def test_an_outcome_is_written_as_the_contract_has_it() -> None:
     }  # fmt: skip
 
 
-def test_the_share_of_the_answer_is_written_only_where_it_is_known() -> None:
+def test_answer_seen_is_stored_only_if_it_is_known() -> None:
     assert "answer_seen" not in encode_outcome(OUTCOME)
-    seen = replace(OUTCOME, evidence=None, answer_seen=0.5)
-    assert encode_outcome(seen)["answer_seen"] == 0.5
-    assert decode_outcome(encode_outcome(seen)).answer_seen == 0.5
+    with_share = replace(OUTCOME, evidence=None, answer_seen=0.5)
+    assert encode_outcome(with_share)["answer_seen"] == 0.5
+    assert decode_outcome(encode_outcome(with_share)).answer_seen == 0.5
 
 
-def test_a_long_answer_is_cut_with_a_note() -> None:
+def test_a_long_answer_is_truncated_with_a_note() -> None:
     longest, longer = "x" * 2**20, "x" * (2**20 + 1_500)
-    stored = [encode_outcome(replace(OUTCOME, answer=Answer(text)))["answer"]["text"] for text in (longest, longer)]
-    assert stored == [longest, f"{longest}\n[1,500 more characters are not stored]"]
+    stored_texts = [
+        encode_outcome(replace(OUTCOME, answer=Answer(text)))["answer"]["text"] for text in (longest, longer)
+    ]
+    assert stored_texts == [longest, f"{longest}\n[1,500 more characters are not stored]"]
 
 
-def test_an_instance_is_written_with_its_whole_pool() -> None:
+def test_an_instance_is_stored_with_its_whole_pool() -> None:
     assert encode_instance(INSTANCE) == {
         "question": "Which?",
         "gold": [["Paris", "the capital"], ["1889"]],
@@ -108,15 +113,15 @@ def test_an_instance_is_written_with_its_whole_pool() -> None:
         },
         "fake": [["Lyon"]],
     }
-    bare = {"question": "?", "gold": [], "history": [], "passages": {}}
-    assert encode_instance(Instance("q", "?")) == bare
+    minimal = {"question": "?", "gold": [], "history": [], "passages": {}}
+    assert encode_instance(Instance("q", "?")) == minimal
 
 
-def test_no_text_is_left_where_texts_are_left_out() -> None:
+def test_without_texts_removes_every_text() -> None:
     outcome = replace(OUTCOME, status="error", error="ValueError: Paris.", error_type="system_error")
     encoded = encode_outcome(outcome)
-    bare = without_texts(encoded)
-    assert bare == {
+    stripped = without_texts(encoded)
+    assert stripped == {
         **encoded,
         "answer": {
             "text": None,
@@ -131,11 +136,11 @@ def test_no_text_is_left_where_texts_are_left_out() -> None:
     assert without_texts(encode_instance(INSTANCE)) == {
         "passages": {"p0": {"role": "positive"}, "n0": {"role": "negative"}}
     }
-    unanswered = encode_outcome(replace(OUTCOME, answer=None))
-    assert without_texts(unanswered) == unanswered
-    unranked = encode_outcome(replace(OUTCOME, answer=Answer("Paris.")))
-    assert without_texts(unranked)["answer"]["ranking"] is None
-    assert decode_outcome(bare).answer is not None
+    without_answer = encode_outcome(replace(OUTCOME, answer=None))
+    assert without_texts(without_answer) == without_answer
+    without_ranking = encode_outcome(replace(OUTCOME, answer=Answer("Paris.")))
+    assert without_texts(without_ranking)["answer"]["ranking"] is None
+    assert decode_outcome(stripped).answer is not None
     quoting = replace(
         OUTCOME, scores={"mine": Score(None, "parse_error: no number in 'Paris.'"), "x": Score(None, "late")}
     )
@@ -144,7 +149,7 @@ def test_no_text_is_left_where_texts_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("detail", "bare"),
+    ("detail", "stripped"),
     [
         (
             {"name": "search", "arguments": {"title": "x"}, "seconds": 0.5, "invalid": True, "parent": 0},
@@ -168,9 +173,9 @@ def test_no_text_is_left_where_texts_are_left_out() -> None:
         ({"name": {"x": "x"}, "error": None}, {}),
     ],
 )  # fmt: skip
-def test_a_step_without_texts_keeps_names_and_numbers(detail: dict[str, Any], bare: dict[str, Any]) -> None:
+def test_a_step_without_texts_keeps_names_and_numbers(detail: dict[str, Any], stripped: dict[str, Any]) -> None:
     encoded = encode_outcome(replace(OUTCOME, answer=Answer("", trace=(Step("tool", detail),))))
-    assert without_texts(encoded)["answer"]["trace"] == [{"kind": "tool", "detail": bare}]
+    assert without_texts(encoded)["answer"]["trace"] == [{"kind": "tool", "detail": stripped}]
 
 
 NAN = float("nan")
@@ -181,7 +186,7 @@ class Text(str):
 
 
 @pytest.mark.parametrize(
-    ("answer", "wanted"),
+    ("answer", "expected"),
     [
         (Answer(Text("Paris")), Answer("Paris")),
         (Answer(cast("str", np.str_("Paris"))), Answer("Paris")),
@@ -206,15 +211,15 @@ class Text(str):
     ],
     ids=["str", "numpy str", "surrogate", "numpy bool", "passage", "not finite", "usage", "detail"],
 )  # fmt: skip
-def test_values_of_a_system_become_builtins(answer: Answer, wanted: Answer) -> None:
+def test_values_of_a_system_are_stored_as_builtins(answer: Answer, expected: Answer) -> None:
     encoded = encode_outcome(replace(OUTCOME, answer=answer))
     text = json.dumps(encoded, ensure_ascii=False, allow_nan=False)
     assert text.encode("utf-8")
     assert only_builtins(encoded)
-    assert decode_outcome(json.loads(text)).answer == wanted
+    assert decode_outcome(json.loads(text)).answer == expected
 
 
-def test_values_of_metrics_loaders_and_exceptions_become_builtins() -> None:
+def test_values_of_metrics_loaders_and_exceptions_are_stored_as_builtins() -> None:
     outcome = replace(
         OUTCOME,
         facets={Text("topic"): Text("A"), "half": "\ud83d"},
@@ -231,16 +236,16 @@ def test_values_of_metrics_loaders_and_exceptions_become_builtins() -> None:
         "why": {"value": None, "reason": "\\udfff"},
     }
     assert (encoded["supplied"], encoded["error"]) == (["d1"], "ValueError: \\ud83d")
-    words = Text("\ud83d")
+    surrogate = Text("\ud83d")
     instance = Instance(
         "q",
-        words,
-        ((words,),),
-        (Passage(words, words, words),),
-        ((words,),),
-        {words: cast("int", np.int64(2))},
-        (Turn(words, words),),
-        provenance=((words,),),
+        surrogate,
+        ((surrogate,),),
+        (Passage(surrogate, surrogate, surrogate),),
+        ((surrogate,),),
+        {surrogate: cast("int", np.int64(2))},
+        (Turn(surrogate, surrogate),),
+        provenance=((surrogate,),),
     )
     encoded = encode_instance(instance)
     assert only_builtins(encoded)
@@ -248,7 +253,7 @@ def test_values_of_metrics_loaders_and_exceptions_become_builtins() -> None:
     assert (encoded["qrels"], encoded["provenance"]) == ({"\\ud83d": 2}, [["\\ud83d"]])
 
 
-def test_judgements_and_pages_stay_where_texts_are_left_out() -> None:
+def test_without_texts_keeps_judgements_and_pages() -> None:
     instance = Instance("q", "?", (("A",),), qrels={"d#1": 1}, provenance=(("d",),))
     assert without_texts(encode_instance(instance)) == {
         "passages": {}, "qrels": {"d#1": 1}, "provenance": [["d"]],
@@ -256,8 +261,8 @@ def test_judgements_and_pages_stay_where_texts_are_left_out() -> None:
     ranking = Ranking((ScoredPassage("d#1", 0.5, "text", "title", "d"), ScoredPassage("e")))
     outcome = encode_outcome(replace(OUTCOME, answer=Answer("A", ranking)))
     assert decode_outcome(outcome).answer == Answer("A", ranking)
-    bare = without_texts(outcome)["answer"]["ranking"]
-    assert bare == [{"doc_id": "d#1", "score": 0.5, "page": "d"}, {"doc_id": "e", "score": None}]
+    stripped = without_texts(outcome)["answer"]["ranking"]
+    assert stripped == [{"doc_id": "d#1", "score": 0.5, "page": "d"}, {"doc_id": "e", "score": None}]
 
 
 def only_builtins(value: object) -> bool:

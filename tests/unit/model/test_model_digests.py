@@ -30,7 +30,7 @@ def with_instance(**changes: Any) -> Case:
     return replace(CASE, instance=replace(INSTANCE, **changes))
 
 
-def test_a_digest_is_sixteen_hex_digits_and_the_same_in_every_session() -> None:
+def test_a_digest_has_sixteen_hex_digits_and_is_stable_across_sessions() -> None:
     assert re.fullmatch(r"[0-9a-f]{16}", case_digest(CASE))
     assert text_digest("Paris") == "6e36e9be37fd7256"
     assert text_digest("Paris") != text_digest("paris")
@@ -59,7 +59,7 @@ def test_a_digest_is_sixteen_hex_digits_and_the_same_in_every_session() -> None:
         replace(CASE, relevance="answers"),
     ],
 )
-def test_any_change_of_questions_or_judging_changes_the_fingerprint(case: Case) -> None:
+def test_any_change_of_the_question_or_the_gold_data_changes_the_digest(case: Case) -> None:
     assert case_digest(case) != case_digest(CASE)
 
 
@@ -82,7 +82,7 @@ def test_ids_facets_and_instructions_do_not_change_the_digest(case: Case) -> Non
 
 def test_the_digest_includes_earlier_questions_but_not_the_systems_answers() -> None:
     first = Case("q0", Instance("q0", "Who?"), None, {})
-    told = replace(CASE, earlier=(first,))
-    assert case_digest(told.with_history((Turn("Who?", "Him."),))) == case_digest(told)
+    with_earlier = replace(CASE, earlier=(first,))
+    assert case_digest(with_earlier.with_history((Turn("Who?", "Him."),))) == case_digest(with_earlier)
     other = replace(first, instance=replace(first.instance, question="Whom?"))
-    assert case_digest(replace(CASE, earlier=(other,))) != case_digest(told)
+    assert case_digest(replace(CASE, earlier=(other,))) != case_digest(with_earlier)

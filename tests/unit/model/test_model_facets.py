@@ -27,15 +27,15 @@ from pytest_rageval.model.facets import (
 )
 
 
-def test_the_names_are_those_of_the_contract() -> None:
+def test_the_facet_names_and_values_are_those_of_the_contract() -> None:
     assert FACETS == (
         "dataset", "ability", "task", "topic", "domain", "level", "language", "noise_rate", "passages", "system",
         "workflow", "model",
     )  # fmt: skip
-    every = [*ABILITIES, *LEVELS, *TASKS]
-    assert len(every) == 17
-    assert len(set(every)) == 17
-    assert all(name.isidentifier() for name in every)
+    names = [*ABILITIES, *LEVELS, *TASKS]
+    assert len(names) == 17
+    assert len(set(names)) == 17
+    assert all(name.isidentifier() for name in names)
 
 
 @pytest.mark.parametrize(
@@ -51,16 +51,16 @@ def test_the_names_are_those_of_the_contract() -> None:
         lambda facets: facets.clear(),
     ],
 )
-def test_facets_that_cases_share_cannot_be_changed(change: Callable[[Any], object]) -> None:
-    shared = SharedFacets()
-    one, other = shared.of({"topic": "Funds"}), shared.of({"topic": "Funds"})
+def test_facets_shared_by_cases_cannot_be_changed(change: Callable[[Any], object]) -> None:
+    shared_facets = SharedFacets()
+    one, other = shared_facets.of({"topic": "Funds"}), shared_facets.of({"topic": "Funds"})
     with pytest.raises(TypeError, match="several cases share this dict; change a copy of it"):
         change(one)
     assert one is other
     assert one == {"topic": "Funds"}
 
 
-def test_shared_facets_are_a_dict_for_json_and_copies() -> None:
+def test_shared_facets_work_as_a_dict_in_json_and_copies() -> None:
     facets = SharedFacets().of({"topic": "Funds"})
     assert json.dumps(facets) == '{"topic": "Funds"}'
     assert copy.deepcopy(facets) == pickle.loads(pickle.dumps(facets)) == {"topic": "Funds"}  # noqa: S301 - our own
@@ -68,24 +68,24 @@ def test_shared_facets_are_a_dict_for_json_and_copies() -> None:
     assert dict(facets) | {"x": "1"} == case.with_facets(x="1").facets
 
 
-def test_equal_labels_share_a_mapping_and_are_not_kept() -> None:
+def test_equal_labels_share_a_mapping_that_does_not_keep_them_alive() -> None:
     class Labels(dict[str, str]): ...
 
-    shared, facets = SharedFacets(), {"topic": "Funds"}
+    shared_facets, facets = SharedFacets(), {"topic": "Funds"}
     labels = Labels(system="desk")
-    kept = weakref.ref(labels)
-    labelled = shared.with_labels(facets, labels)
+    reference = weakref.ref(labels)
+    labelled = shared_facets.with_labels(facets, labels)
     del labels
-    assert kept() is None
-    assert shared.with_labels(facets, Labels(system="desk")) is labelled
+    assert reference() is None
+    assert shared_facets.with_labels(facets, Labels(system="desk")) is labelled
     assert labelled == {"topic": "Funds", "system": "desk"}
 
 
-def test_own_labels_of_a_case_are_found() -> None:
+def test_workflow_and_model_are_read_from_the_facets_of_a_case() -> None:
     assert workflow_and_model({"model": "Golf", "system": "desk", "topic": "cars"}) == {"model": "Golf"}
 
 
-def test_the_place_of_a_case_is_below_the_facet_above() -> None:
+def test_the_place_of_a_case_is_its_value_below_the_value_of_the_parent_facet() -> None:
     assert parent_facet("topic") == "topic_1"
     facets = {"topic_1": "Investment", "topic": "Funds"}
     assert [place_of(facets, name) for name in ("topic", "topic_1", "task")] == [
@@ -102,12 +102,12 @@ def test_the_place_of_a_case_is_below_the_facet_above() -> None:
         (10**20, "100000000000000000000"), (float("inf"), "inf"), (float("nan"), "nan"),
     ],
 )  # fmt: skip
-def test_a_facet_is_written_shortly(value: object, text: str) -> None:
+def test_a_facet_value_has_a_short_text(value: object, text: str) -> None:
     assert facet_text(value) == text
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("one", "other", "expected"),
     [
         ("0.8", "0.8", True), ("0.80", "0.8", True), ("0.8", ".8", True), ("1", "1.0", True), ("1e1", "10", True),
         ("0", "-0", True), ("0.8", "0.81", False), ("Funds", "Funds", True), ("Funds", "funds", False),
@@ -116,9 +116,9 @@ def test_a_facet_is_written_shortly(value: object, text: str) -> None:
         ("20240101000000001", "20240101000000002", False), ("9" * 400, "9" * 399 + "8", False),
     ],
 )  # fmt: skip
-def test_values_are_the_same_as_text_or_as_numbers(one: str, other: str, same: bool) -> None:
-    assert matches({"facet": one}, {"facet": other}) is same
-    assert matches({"facet": other}, {"facet": one}) is same
+def test_values_match_as_texts_or_as_numbers(one: str, other: str, expected: bool) -> None:
+    assert matches({"facet": one}, {"facet": other}) is expected
+    assert matches({"facet": other}, {"facet": one}) is expected
 
 
 def test_every_facet_must_match() -> None:
@@ -135,7 +135,7 @@ def test_a_star_matches_any_value_of_the_facet() -> None:
     assert not matches({"topic": "*"}, {"topic": "A"})
 
 
-def test_values_are_ordered_numbers_first_and_nothing_last() -> None:
+def test_values_are_sorted_with_numbers_first_and_missing_values_last() -> None:
     values = ["-", "b", "10", "nan", "a", "9", "-1", "inf", "0.5", "基"]
     assert sorted(values, key=sort_key) == ["-1", "0.5", "9", "10", "a", "b", "inf", "nan", "基", "-"]
 
@@ -145,7 +145,9 @@ def test_values_are_ordered_numbers_first_and_nothing_last() -> None:
     [({}, False), ({"topic": "Hours"}, False), ({"topic": "*", "relation": "typo"}, True), ({"variant": "*"}, True),
      ({"relation": "case"}, False)],
 )  # fmt: skip
-def test_a_variant_is_in_a_slice_that_names_its_facets(where: dict[str, str], expected: bool) -> None:
+def test_a_variant_is_in_a_slice_only_if_the_slice_names_its_variant_facets(
+    where: dict[str, str], expected: bool
+) -> None:
     facets = {"topic": "Hours", "relation": "typo", "variant": "1"}
     assert in_slice(facets, where) is expected
     assert is_variant(facets)

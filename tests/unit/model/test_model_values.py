@@ -34,10 +34,10 @@ def test_all_dataclasses_of_the_model_are_tested() -> None:
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-def test_a_value_refuses_every_assignment(cls: Any) -> None:
+def test_values_are_immutable(cls: Any) -> None:
     fields = dataclasses.fields(cls)
     valid = {Score: 1.0, Verdict: 1.0, Embeddings: ()}
-    value: Any = cls(valid[cls]) if cls in valid else cls(*[None] * sum(map(_needed, fields)))
+    value: Any = cls(valid[cls]) if cls in valid else cls(*[None] * sum(map(is_required, fields)))
     for field in fields:
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(value, field.name, None)
@@ -48,7 +48,7 @@ def test_a_value_refuses_every_assignment(cls: Any) -> None:
     assert not hasattr(value, "__dict__")
 
 
-def _needed(field: dataclasses.Field[Any]) -> bool:
+def is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
@@ -56,7 +56,7 @@ def _needed(field: dataclasses.Field[Any]) -> bool:
     "arguments",
     [{}, {"value": 1.0, "reason": "why"}, {"value": 0.0, "reason": "why"}, {"reason": ""}, {"value": None}],
 )
-def test_a_score_is_a_value_or_a_reason(arguments: Any) -> None:
+def test_a_score_has_either_a_value_or_a_reason(arguments: Any) -> None:
     with pytest.raises(ValueError, match="a Score has either a value or a reason"):
         Score(**arguments)
 
@@ -72,7 +72,7 @@ def test_a_score_of_zero_is_a_value() -> None:
     assert Score(0.0).reason is None
 
 
-def test_a_score_that_does_not_apply_has_that_reason() -> None:
+def test_a_score_that_does_not_apply_has_the_reason_not_applicable() -> None:
     assert Score.not_applicable() == Score(reason="not_applicable")
     assert Score.not_applicable("no gold") == Score(reason="not_applicable: no gold")
 
@@ -111,11 +111,11 @@ def test_a_ranking_is_a_sequence_of_passages() -> None:
         ),
     ],
 )
-def test_a_ranking_names_its_first_fault(items: Any, fault: str | None) -> None:
+def test_a_ranking_reports_its_first_fault(items: Any, fault: str | None) -> None:
     assert Ranking(items).fault == fault
 
 
-def test_the_markers_are_in_the_sentences_of_the_protocol() -> None:
+def test_the_sentences_of_the_protocol_contain_the_markers() -> None:
     kinds: list[tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]] = [
         (REJECTION_SENTENCE, RGB_MARKERS.rejection),
         (ERROR_SENTENCE, RGB_MARKERS.error),
@@ -128,15 +128,15 @@ def test_the_markers_are_in_the_sentences_of_the_protocol() -> None:
 
 
 @pytest.mark.parametrize("constant", [REJECTION_SENTENCE, ERROR_SENTENCE, RGB_MARKERS.rejection, RGB_MARKERS.error])
-def test_the_constants_of_the_benchmark_cannot_be_changed(constant: Any) -> None:
+def test_the_constants_of_the_benchmark_are_immutable(constant: Any) -> None:
     with pytest.raises(TypeError, match="does not support item assignment"):
         constant["en"] = ""
 
 
-def test_anything_that_can_search_is_a_retriever() -> None:
-    class Mine:
+def test_an_object_with_a_search_method_is_a_retriever() -> None:
+    class UserRetriever:
         def search(self, query: str, k: int, /) -> Ranking:
             return Ranking()
 
-    assert isinstance(Mine(), Retriever)
+    assert isinstance(UserRetriever(), Retriever)
     assert not isinstance(object(), Retriever)

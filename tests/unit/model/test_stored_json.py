@@ -1,4 +1,4 @@
-"""Stored JSON is read, or refused with a reason, whatever became of it."""
+"""Stored JSON: parse it, or refuse it with a reason if it is damaged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAIN = st.recursive(
 )
 
 
-def nested(levels: int, inner: str = "1") -> str:
+def nested_list(levels: int, inner: str = "1") -> str:
     return "[" * levels + inner + "]" * levels
 
 
@@ -29,12 +29,12 @@ def test_json_is_parsed(value: object, ascii_only: bool) -> None:
 @pytest.mark.parametrize("inner", ["1", '"[[[["', '"\\\\"', r'"\"[["', '{"[": "{{{"}'])
 def test_only_brackets_outside_of_strings_count(inner: str) -> None:
     levels = DEEPEST - inner.startswith("{")
-    assert parse_json(nested(levels, inner)) == json.loads(nested(levels, inner))
+    assert parse_json(nested_list(levels, inner)) == json.loads(nested_list(levels, inner))
     with pytest.raises(ValueError, match="nested deeper than 100 levels"):
-        parse_json(nested(levels + 1, inner))
+        parse_json(nested_list(levels + 1, inner))
 
 
-@pytest.mark.parametrize("text", [nested(100_000), "[" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000])
+@pytest.mark.parametrize("text", [nested_list(100_000), "[" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000])
 def test_deep_nesting_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="nested deeper than 100 levels"):
         parse_json(text.encode())

@@ -1,4 +1,4 @@
-"""GitLab's Code Quality report: entries for failed gates, errors and broken cases, without texts."""
+"""GitLab's Code Quality report: entries for failed gates, errors and broken cases."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Results = dict[str, Any]
 
 @pytest.fixture
 def museum(fixtures_dir: Path) -> Results:
-    read: Results = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
-    return read
+    results: Results = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
+    return results
 
 
 def entries_of(results: Results) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = json.loads(code_quality_of(*run_of(results)))
-    return made
+    entries: list[dict[str, Any]] = json.loads(code_quality_of(*run_of(results)))
+    return entries
 
 
-def test_failures_broken_cases_and_errors_are_entries(museum: Results) -> None:
+def test_failed_gates_errors_and_broken_cases_have_entries(museum: Results) -> None:
     entries = entries_of(museum)
     kinds = [(entry["check_name"], entry["severity"]) for entry in entries]
     assert kinds == [("rag-gate", "major")] * 4 + [("rag-error", "major")] + [("rag-broken", "minor")] * 6
@@ -49,13 +49,17 @@ def test_a_fingerprint_identifies_the_problem_without_its_values(museum: Results
         outcome |= {"status": "error", "error": "no such model", "error_type": "not_found"}
     after = {entry["description"]: entry["fingerprint"] for entry in entries_of(museum)}
     gate = "gate accuracy[noise_rate=0.8] >= 0.5 of test_noise failed"
-    [(then, known)] = [(then, mark) for then, mark in before.items() if then.startswith(gate)]
-    [(now, same)] = [(now, mark) for now, mark in after.items() if now.startswith(gate)]
-    assert (then != now, known == same) == (True, True)
+    [(old_text, old_fingerprint)] = [
+        (text, fingerprint) for text, fingerprint in before.items() if text.startswith(gate)
+    ]
+    [(new_text, new_fingerprint)] = [
+        (text, fingerprint) for text, fingerprint in after.items() if text.startswith(gate)
+    ]
+    assert (old_text != new_text, old_fingerprint == new_fingerprint) == (True, True)
     assert "no such model" not in json.dumps(sorted(after))
 
 
-def test_a_session_gate_is_placed_at_the_first_testbed_and_a_passed_run_has_no_entry(museum: Results) -> None:
+def test_a_session_gate_is_located_at_the_first_testbed_and_a_passed_run_has_no_entry(museum: Results) -> None:
     for outcome in museum["outcomes"]:
         outcome["scores"]["accuracy"] = {"value": 1.0}
     museum["outcomes"] = [outcome for outcome in museum["outcomes"] if outcome["status"] == "scored"]

@@ -1,4 +1,4 @@
-"""The comparison section: it fits the width, lists each case once, and judges whole runs only."""
+"""The comparison section: it fits the width and lists each broken case once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SETTINGS = ("0.2", "0.4", "0.6")
 
 
 def snapshot_of(value: float, fingerprint: str = "sha256:1", evidence: float = 1.0) -> Snapshot:
-    """Return a run of twelve cases at three noise rates; two metrics have the same value in all."""
+    """Return a run of twelve cases at three noise rates; two metrics have the same value everywhere."""
     cases = [
         Measured("t.py::test_q", f"question-number-{number}", "desk", {"noise_rate": rate}, f"{number} {rate}")
         for number in range(12)
@@ -47,7 +47,7 @@ def test_an_unchanged_run_takes_a_few_lines() -> None:
     assert len(text.splitlines()) <= 4
 
 
-def test_lost_scores_are_not_called_unchanged() -> None:
+def test_cases_that_lost_their_score_are_reported() -> None:
     after = snapshot_of(1.0)
     first, second, *rest = after.cases
     cases = (*(replace(case, scores={"accuracy": 1.0}) for case in (first, second)), *rest)
@@ -73,8 +73,8 @@ def test_the_cause_of_broken_cases_is_shown(evidence: float, cause: str) -> None
 
 
 def test_different_data_or_settings_are_reported_for_a_whole_run_only() -> None:
-    others = snapshot_of(1.0, fingerprint="sha256:2")
-    assert "data or settings differ" in text_of(others, width=200)
-    assert "its data or settings" not in text_of(others, whole=False, width=200)
-    fewer = replace(others, testbeds={"u.py::u": MeasuredTestbed("u", ("accuracy",))}, cases=())
+    other_data = snapshot_of(1.0, fingerprint="sha256:2")
+    assert "data or settings differ" in text_of(other_data, width=200)
+    assert "its data or settings" not in text_of(other_data, whole=False, width=200)
+    fewer = replace(other_data, testbeds={"u.py::u": MeasuredTestbed("u", ("accuracy",))}, cases=())
     assert "its data or settings" not in text_of(fewer, width=200)

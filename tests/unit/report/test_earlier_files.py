@@ -1,4 +1,4 @@
-"""Files in `fixtures/stored`, written before codecs were derived from the classes, are read and written the same."""
+"""Files of earlier versions in `fixtures/stored` are read, and written back unchanged."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def test_outcomes_are_read_and_written_as_before(fixtures_dir: Path) -> None:
-    written = lines(fixtures_dir / "stored" / "outcomes.jsonl")
-    assert [decode_outcome(json.loads(line)) for line in written] == list(OUTCOMES)
-    assert [to_json(encode_outcome(outcome)) for outcome in OUTCOMES] == written
+def test_outcomes_of_an_earlier_version_are_read_and_written_back_unchanged(fixtures_dir: Path) -> None:
+    stored_lines = lines(fixtures_dir / "stored" / "outcomes.jsonl")
+    assert [decode_outcome(json.loads(line)) for line in stored_lines] == list(OUTCOMES)
+    assert [to_json(encode_outcome(outcome)) for outcome in OUTCOMES] == stored_lines
 
 
-def test_instances_are_read_and_written_as_before(fixtures_dir: Path) -> None:
-    written = lines(fixtures_dir / "stored" / "instances.jsonl")
-    for line, instance in zip(written, INSTANCES.values(), strict=True):
+def test_instances_of_an_earlier_version_are_read_and_written_back_unchanged(fixtures_dir: Path) -> None:
+    stored_lines = lines(fixtures_dir / "stored" / "instances.jsonl")
+    for line, instance in zip(stored_lines, INSTANCES.values(), strict=True):
         plain = json.loads(line)
         assert decode_instance(plain["case_id"], plain["instance"], instance.facets) == instance
         assert to_json({"case_id": instance.id, "instance": encode_instance(instance)}) == line
 
 
-def test_a_journal_is_read_as_before(fixtures_dir: Path) -> None:
+def test_a_journal_of_an_earlier_version_is_read(fixtures_dir: Path) -> None:
     system, model, judge = read_journal(fixtures_dir / "stored" / "journal-main.jsonl")
     assert system.value is not None
     assert decode_whole_answer(system.value) == JOURNALED
@@ -45,19 +45,21 @@ def test_a_journal_is_read_as_before(fixtures_dir: Path) -> None:
     assert (judge.state, judge.calls) == ("cancelled", Calls(1, 0, 1, None, None, None, None, 1))
 
 
-def test_a_baseline_is_read_and_written_as_before(fixtures_dir: Path, tmp_path: Path) -> None:
+def test_a_baseline_of_an_earlier_version_is_read_and_written_back_unchanged(
+    fixtures_dir: Path, tmp_path: Path
+) -> None:
     path = fixtures_dir / "stored" / "baseline.json"
     assert read_baseline(path) == BASELINE
     write_baseline(tmp_path / "baseline.json", BASELINE)
     assert (tmp_path / "baseline.json").read_bytes() == path.read_bytes()
 
 
-def test_the_outcomes_of_a_results_json_are_read_and_written_as_before(fixtures_dir: Path) -> None:
+def test_the_outcomes_of_an_earlier_results_json_are_written_back_unchanged(fixtures_dir: Path) -> None:
     for plain in json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))["outcomes"]:
         assert to_json(encode_outcome(decode_outcome(plain))) == to_json(plain)
 
 
-def test_keys_of_a_later_version_are_ignored_and_those_of_an_earlier_one_are_optional() -> None:
+def test_unknown_keys_are_ignored_and_keys_added_since_the_first_version_are_optional() -> None:
     plain = encode_outcome(OUTCOMES[0])
     plain["later"] = plain["answer"]["later"] = plain["calls"]["later"] = plain["scores"]["accuracy"]["later"] = [1]
     assert decode_outcome(plain) == OUTCOMES[0]
@@ -77,7 +79,7 @@ def test_keys_of_a_later_version_are_ignored_and_those_of_an_earlier_one_are_opt
         ({"history": [3]}, None),
     ],
 )
-def test_an_outcome_of_another_shape_is_refused(change: dict[str, object], error: str | None) -> None:
+def test_a_malformed_outcome_is_refused(change: dict[str, object], error: str | None) -> None:
     with pytest.raises((AttributeError, KeyError, TypeError, ValueError), match=error):
         decode_outcome(encode_outcome(OUTCOMES[0]) | change)
 

@@ -1,4 +1,4 @@
-"""Scores as events of OpenTelemetry: what they say, and by which provider they go."""
+"""OpenTelemetry events of scores: their content, and the provider that sends them."""
 
 from __future__ import annotations
 
@@ -29,40 +29,40 @@ def outcome(scores: dict[str, Score], **more: Any) -> Outcome:
     return Outcome("test_it[q1]", "q1", "test_it", {}, "mine", "scored", scores=scores, **more)
 
 
-def told(score: Score, *, name: str = "accuracy", texts: bool = True) -> dict[str, Any]:
+def event_of(score: Score, *, name: str = "accuracy", texts: bool = True) -> dict[str, Any]:
     (event,) = evaluations_of(outcome({name: score}), [ACCURACY, HALLUCINATION], GATES, texts=texts)
     return {key.removeprefix("gen_ai.evaluation."): value for key, value in event.items()}
 
 
-def test_the_label_is_that_of_the_gate_else_of_the_worst_value() -> None:
-    assert told(Score(1.0)) == {"name": "accuracy", "score.value": 1.0, "score.label": "pass"}
-    assert told(Score(0.5))["score.label"] == "fail"
-    assert told(Score(1.0), name="hallucination")["score.label"] == "fail"
-    assert told(Score(0.5), name="hallucination")["score.label"] == "pass"
+def test_the_label_follows_the_gate_or_without_one_the_worst_value() -> None:
+    assert event_of(Score(1.0)) == {"name": "accuracy", "score.value": 1.0, "score.label": "pass"}
+    assert event_of(Score(0.5))["score.label"] == "fail"
+    assert event_of(Score(1.0), name="hallucination")["score.label"] == "fail"
+    assert event_of(Score(0.5), name="hallucination")["score.label"] == "pass"
 
 
-def test_a_score_without_a_value_is_unscored_and_never_a_zero() -> None:
-    event = told(Score(reason="parse_error: no JSON in 'x'"))
+def test_a_score_without_a_value_has_the_label_unscored() -> None:
+    event = event_of(Score(reason="parse_error: no JSON in 'x'"))
     assert event == {"name": "accuracy", "score.label": "unscored", "explanation": "parse_error: no JSON in 'x'"}
-    assert told(Score(reason="parse_error: no JSON in 'x'"), texts=False)["explanation"] == "parse_error"
+    assert event_of(Score(reason="parse_error: no JSON in 'x'"), texts=False)["explanation"] == "parse_error"
 
 
-def test_the_explanation_is_the_judges_unless_texts_stay_here() -> None:
+def test_the_explanation_is_the_rationale_of_the_judge_unless_texts_are_excluded() -> None:
     score = Score(0.0, verdict=Verdict(label="wrong", rationale="It names Rome."))
-    assert told(score)["explanation"] == "It names Rome."
-    assert "explanation" not in told(score, texts=False)
+    assert event_of(score)["explanation"] == "It names Rome."
+    assert "explanation" not in event_of(score, texts=False)
 
 
-def test_an_error_is_an_event_of_each_metric_with_its_kind() -> None:
-    failed = Outcome("t", "q1", "t", {}, "mine", "error", error="boom", error_type="system_error")
-    events = list(evaluations_of(failed, [ACCURACY, HALLUCINATION], []))
+def test_an_error_gives_an_event_per_metric_with_the_kind_of_error() -> None:
+    error_outcome = Outcome("t", "q1", "t", {}, "mine", "error", error="boom", error_type="system_error")
+    events = list(evaluations_of(error_outcome, [ACCURACY, HALLUCINATION], []))
     assert [event["gen_ai.evaluation.name"] for event in events] == ["accuracy", "hallucination"]
     assert all(event["error.type"] == "system_error" for event in events)
-    assert "gen_ai.evaluation.explanation" not in next(evaluations_of(failed, [ACCURACY], [], texts=False))
+    assert "gen_ai.evaluation.explanation" not in next(evaluations_of(error_outcome, [ACCURACY], [], texts=False))
 
 
 @pytest.fixture
-def exported(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
+def span_exporter(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
@@ -70,13 +70,13 @@ def exported(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     return exporter
 
 
-def test_without_a_logger_provider_they_are_events_of_a_span_on_the_imported_trace(
-    exported: InMemorySpanExporter,
+def test_without_a_logger_provider_events_are_added_to_a_span_of_the_imported_trace(
+    span_exporter: InMemorySpanExporter,
 ) -> None:
     notes = Notes()
     facets = {"trace_id": "5b8efff798038103d269b633813fc60c", "span_id": "eee19b7ec3c1b174"}
     EvaluationEvents(notes).send(None, facets, evaluations_of(outcome({"accuracy": Score(1.0)}), [ACCURACY], []))
-    (span,) = exported.get_finished_spans()
+    (span,) = span_exporter.get_finished_spans()
     assert span.parent is not None
     assert (f"{span.context.trace_id:032x}", f"{span.parent.span_id:016x}") == tuple(facets.values())
     (event,) = span.events
@@ -87,15 +87,17 @@ def test_without_a_logger_provider_they_are_events_of_a_span_on_the_imported_tra
 @pytest.mark.parametrize(
     "facets", [{}, {"trace_id": "trace_1", "span_id": "span_1"}, {"trace_id": "0", "span_id": "0"}]
 )
-def test_a_case_without_a_trace_is_counted(exported: InMemorySpanExporter, facets: dict[str, str]) -> None:
+def test_the_number_of_cases_without_a_trace_is_reported(
+    span_exporter: InMemorySpanExporter, facets: dict[str, str]
+) -> None:
     notes = Notes()
     EvaluationEvents(notes).send(None, facets, [])
-    assert exported.get_finished_spans() == ()
+    assert span_exporter.get_finished_spans() == ()
     (note,) = notes.sentences()
     assert note.startswith("--rag-otel: 1 cases have no trace, so their verdicts were not sent")
 
 
-def test_a_missing_exporter_is_reported(monkeypatch: pytest.MonkeyPatch, exported: InMemorySpanExporter) -> None:
+def test_a_missing_exporter_is_reported(monkeypatch: pytest.MonkeyPatch, span_exporter: InMemorySpanExporter) -> None:
     monkeypatch.setattr(trace, "get_tracer_provider", trace.NoOpTracerProvider)
     notes = Notes()
     EvaluationEvents(notes).send(None, {"trace_id": "1" * 32, "span_id": "2" * 16}, [])

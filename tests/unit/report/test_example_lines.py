@@ -1,4 +1,4 @@
-"""Examples of a cause use few lines, and show what differs."""
+"""Examples of a cause take few lines and show the difference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_case_that_fits_takes_one_line() -> None:
     assert lines(80) == ['      hall  "Who built the hall?"  wanted "Ann Lee"  was "Ann Lee"  now "Bo Ek"']
 
 
-def test_a_long_question_alone_is_cut() -> None:
+def test_only_a_long_question_is_truncated() -> None:
     first, second = lines(80, question=START)
     assert first.endswith('..."')
     assert second == '        wanted "Ann Lee"  was "Ann Lee"  now "Bo Ek"'
@@ -28,17 +28,17 @@ def test_a_long_question_alone_is_cut() -> None:
 
 @pytest.mark.parametrize(("width", "n"), [(80, 3), (100, 3), (120, 2), (200, 2)])
 def test_long_answers_begin_shortly_before_their_difference(width: int, n: int) -> None:
-    shown = lines(width, was=f"{START}built by Ann Lee.", now=f"{START}built by Bo Ek.", evidence="rank 1 -> missing")
-    assert len(shown) == n
-    assert max(map(wcswidth, shown)) <= width
-    assert "Ann Lee." in shown[-1]
-    assert "Bo Ek." in shown[-1]
-    assert shown[-1].count('"...') == 2
-    assert sum("evidence rank 1 -> missing" in line for line in shown) == 1
+    example = lines(width, was=f"{START}built by Ann Lee.", now=f"{START}built by Bo Ek.", evidence="rank 1 -> missing")
+    assert len(example) == n
+    assert max(map(wcswidth, example)) <= width
+    assert "Ann Lee." in example[-1]
+    assert "Bo Ek." in example[-1]
+    assert example[-1].count('"...') == 2
+    assert sum("evidence rank 1 -> missing" in line for line in example) == 1
 
 
-def test_answers_that_differ_at_once_are_cut_at_their_ends() -> None:
-    shown = lines(80, was=f"Ann. {START}", now=f"Bo. {START}")
-    assert 'was "Ann. The tram' in shown[-1]
-    assert 'now "Bo. The tram' in shown[-1]
-    assert all(text.endswith('..."') for text in shown[-1].split("  now "))
+def test_answers_that_differ_at_the_start_are_truncated_at_the_end() -> None:
+    example = lines(80, was=f"Ann. {START}", now=f"Bo. {START}")
+    assert 'was "Ann. The tram' in example[-1]
+    assert 'now "Bo. The tram' in example[-1]
+    assert all(text.endswith('..."') for text in example[-1].split("  now "))

@@ -27,13 +27,13 @@ def matrix(metric: str, values: dict[str, float], n: int = 6) -> Matrix:
     return matrix_of(metric, False, outcomes, "topic", "task")
 
 
-def levels(made: Matrix, *values: float) -> list[int]:
-    level = levels_of(made, INFOS)
-    assert level is not None
-    return [level(value) for value in values]
+def levels(amounts: Matrix, *values: float) -> list[int]:
+    level_of = levels_of(amounts, INFOS)
+    assert level_of is not None
+    return [level_of(value) for value in values]
 
 
-def test_shares_have_the_same_level_in_every_matrix_reversed_if_lower_is_better() -> None:
+def test_shares_have_fixed_levels_that_are_reversed_if_lower_is_better() -> None:
     values = (0.0, 0.19, 0.2, 0.5, 0.79, 0.8, 1.0)
     assert levels(matrix("accuracy", {"a": 0.9, "b": 0.95}), *values) == [0, 0, 1, 2, 3, 4, 4]
     assert levels(matrix("fake_rate", {"a": 0.9, "b": 0.95}), *values) == [4, 4, 3, 2, 1, 0, 0]
@@ -47,7 +47,7 @@ def test_amounts_are_scaled_between_their_extremes_and_counts_have_no_level() ->
     assert levels_of(matrix_of("accuracy", True, [], "topic", "task"), INFOS) is None
 
 
-def test_marks_are_at_the_cells_even_after_wide_characters() -> None:
+def test_marks_cover_the_cells_even_after_wide_characters() -> None:
     lines = list(matrix_lines([matrix("accuracy", {"基金与衍生品": 1.0, "b": 0.0})], INFOS, 80))
     marks = {line.text.split()[0]: [line.text[m.start : m.end] for m in line.marks] for line in lines if line.marks}
     assert marks == {
@@ -70,7 +70,7 @@ def test_colours_do_not_change_the_text() -> None:
     ("environment", "colours"),
     [({}, 16), ({"TERM": "xterm"}, 16), ({"TERM": "xterm-256color"}, 256), ({"COLORTERM": "truecolor"}, 256)],
 )
-def test_how_many_colours_a_terminal_has(environment: dict[str, str], colours: int) -> None:
+def test_the_environment_decides_the_number_of_colours(environment: dict[str, str], colours: int) -> None:
     assert colours_of(environment) == colours
 
 

@@ -1,4 +1,4 @@
-"""Pairs of cases and answers of an earlier run and a later one."""
+"""The page's pairs of cases and answers of the baseline run and this run."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ T = "t.py::t"
 
 def outcome(name: str, text: str | None = "then", data: str = "", **facets: str) -> dict[str, Any]:
     fields = {"testbed": T, "case_id": name, "system": "mine", "facets": {"system": "mine", **facets}, "data": data}
-    answered = {"status": "error" if text is None else "scored", "answer": None if text is None else {"text": text}}
+    result = {"status": "error" if text is None else "scored", "answer": None if text is None else {"text": text}}
     setting = "".join(f"-{key}={value}" for key, value in facets.items())
-    return {"nodeid": f"{T}[{name}{setting}]", **fields, **answered}
+    return {"nodeid": f"{T}[{name}{setting}]", **fields, **result}
 
 
-def answered(text: str | None, status: str = "scored") -> dict[str, Any]:
+def answer_of(text: str | None, status: str = "scored") -> dict[str, Any]:
     return {"text": text, "status": status, "abstained": None, "passages": []}
 
 
-def before(name: str, value: float | None, data: str = "", **facets: str) -> dict[str, Any]:
+def baseline_case(name: str, value: float | None, data: str = "", **facets: str) -> dict[str, Any]:
     scores = {} if value is None else {"accuracy": value}
     fields = {"testbed": T, "case": name, "system": "mine", "scores": scores, "facets": facets, "data": data}
     return {**fields, "evidence": None, "said": [], "failed": value is None}
 
 
-def compared(*outcomes: dict[str, Any], cases: Any = (), run: str = "r1", **more: Any) -> dict[str, Any]:
+def results_with(*outcomes: dict[str, Any], cases: Any = (), run: str = "r1", **more: Any) -> dict[str, Any]:
     head = {"run": {"id": run, "started": ""}, "fingerprint": "", "versions": {}, "metrics": {}, "testbeds": {}}
     comparison = {"baseline": {"run": run}}
     return {
@@ -44,14 +44,14 @@ def compared(*outcomes: dict[str, Any], cases: Any = (), run: str = "r1", **more
     } | more
 
 
-def paired(results: dict[str, Any]) -> BaselineCases:
+def pairs_of(results: dict[str, Any]) -> BaselineCases:
     result = baseline_cases_of(results)
     assert result is not None
     return result
 
 
 def test_the_page_pairs_cases_like_the_comparison() -> None:
-    results = compared(
+    results = results_with(
         outcome("q1", repeat="1"),
         outcome("q1", repeat="2", knew="true"),
         outcome("q2", noise_rate="0.4"),
@@ -60,17 +60,17 @@ def test_the_page_pairs_cases_like_the_comparison() -> None:
         outcome("q4", data="b" * 16),
         outcome("q5", None),
         cases=[
-            before("q1", 0.25),
-            before("q2", 0.5, noise_rate="0.4"),
-            before("old", 0.75, data="a" * 16),
-            before("q4", 1.0, data="c" * 16),
-            before("q5", 1.0),
+            baseline_case("q1", 0.25),
+            baseline_case("q2", 0.5, noise_rate="0.4"),
+            baseline_case("old", 0.75, data="a" * 16),
+            baseline_case("q4", 1.0, data="c" * 16),
+            baseline_case("q5", 1.0),
         ],
     )
-    result = paired(results)
+    result = pairs_of(results)
     scores = {node: case.scores["accuracy"] for node, case in result.scored.items()}
-    first, again, noisy, _, renamed, _, failed = (each["nodeid"] for each in results["outcomes"])
-    assert scores == {first: 0.25, again: 0.25, noisy: 0.5, renamed: 0.75}
+    first, second_repeat, low_noise, _, renamed, _, failed = (each["nodeid"] for each in results["outcomes"])
+    assert scores == {first: 0.25, second_repeat: 0.25, low_noise: 0.5, renamed: 0.75}
     assert result.known.keys() - result.scored.keys() == {failed}
 
 
@@ -78,51 +78,53 @@ def test_results_without_a_comparison_have_no_pairs() -> None:
     assert baseline_cases_of({"outcomes": [outcome("q1")]}) is None
 
 
-def test_the_answer_of_the_same_case_in_the_same_setting_and_repeat() -> None:
-    now = [
+def test_the_baseline_answer_is_that_of_the_same_case_and_setting_and_repeat() -> None:
+    outcomes = [
         outcome("q1", repeat="2", knew="true"),
         outcome("q1", repeat="3"),
         outcome("q3"),
         outcome("new", data="a" * 16),
     ]
-    results = compared(*now, cases=[before("q1", 1.0), before("q3", None), before("old", 1.0, data="a" * 16)])
-    then = [
+    results = results_with(
+        *outcomes, cases=[baseline_case("q1", 1.0), baseline_case("q3", None), baseline_case("old", 1.0, data="a" * 16)]
+    )
+    baseline_outcomes = [
         outcome("q1", "once", repeat="1"),
         outcome("q1", "twice", repeat="2"),
         outcome("q3", None),
         outcome("old", "by its old name"),
     ]
-    earlier = BaselineAnswers(then, paired(results))
-    assert [earlier.of(each) for each in now] == [
-        answered("twice"),
+    earlier = BaselineAnswers(baseline_outcomes, pairs_of(results))
+    assert [earlier.of(each) for each in outcomes] == [
+        answer_of("twice"),
         None,
-        answered(None, "error"),
-        answered("by its old name"),
+        answer_of(None, "error"),
+        answer_of("by its old name"),
     ]
     assert earlier.of(outcome("q9")) is None
 
 
 def test_the_baseline_run_is_read_if_it_is_available(tmp_path: Path) -> None:
     (tmp_path / "r1").mkdir()
-    stored = tmp_path / "r1" / "results.json"
-    stored.write_text(json.dumps({"outcomes": [outcome("q1")]}))
-    results = compared(outcome("q1", "now"), cases=[before("q1", 1.0)])
-    result = read_baseline_answers(tmp_path, results, paired(results))
+    results_file = tmp_path / "r1" / "results.json"
+    results_file.write_text(json.dumps({"outcomes": [outcome("q1")]}))
+    results = results_with(outcome("q1", "now"), cases=[baseline_case("q1", 1.0)])
+    result = read_baseline_answers(tmp_path, results, pairs_of(results))
     assert result is not None
-    assert result.of(outcome("q1")) == answered("then")
-    gone = compared(outcome("q1"), cases=[before("q1", 1.0)], run="gone")
-    assert read_baseline_answers(tmp_path, gone, paired(gone)) is None
-    bare = {**results, "instances": {"q1": {"passages": {}}}}  # texts are left out
-    assert read_baseline_answers(tmp_path, bare, paired(bare)) is None
-    stored.write_text("{}")
-    assert read_baseline_answers(tmp_path, results, paired(results)) is None
+    assert result.of(outcome("q1")) == answer_of("then")
+    deleted_run = results_with(outcome("q1"), cases=[baseline_case("q1", 1.0)], run="gone")
+    assert read_baseline_answers(tmp_path, deleted_run, pairs_of(deleted_run)) is None
+    without_texts = {**results, "instances": {"q1": {"passages": {}}}}  # texts are left out
+    assert read_baseline_answers(tmp_path, without_texts, pairs_of(without_texts)) is None
+    results_file.write_text("{}")
+    assert read_baseline_answers(tmp_path, results, pairs_of(results)) is None
 
 
 @pytest.mark.parametrize("name", ["", "../r1", "/r1", "."])
-def test_only_a_run_of_the_project_is_read(tmp_path: Path, name: str) -> None:
+def test_a_run_id_cannot_lead_outside_the_runs_folder(tmp_path: Path, name: str) -> None:
     for folder in (tmp_path, tmp_path / "r1"):
         folder.mkdir(exist_ok=True)
         (folder / "results.json").write_text(json.dumps({"outcomes": [outcome("q1")]}))
     (tmp_path / "runs").mkdir()
-    results = compared(outcome("q1"), cases=[before("q1", 1.0)], run=name)
-    assert read_baseline_answers(tmp_path / "runs", results, paired(results)) is None
+    results = results_with(outcome("q1"), cases=[baseline_case("q1", 1.0)], run=name)
+    assert read_baseline_answers(tmp_path / "runs", results, pairs_of(results)) is None

@@ -1,4 +1,4 @@
-"""The page as text: its data are complete and inert."""
+"""The HTML page as text: complete data, and no active content."""
 
 from __future__ import annotations
 
@@ -65,21 +65,21 @@ def parcels(page: str) -> dict[str, Any]:
 
 def test_every_outcome_and_instance_is_in_its_parcel() -> None:
     outcomes = [outcome(f"q{at}") for at in range(OUTCOMES * 2 + 1)]
-    held = parcels("".join(html_of(results(*outcomes))))
+    data = parcels("".join(html_of(results(*outcomes))))
     names = ("outcomes", "instances")
-    read = {name: [held[f"{name}-{at}"] for at in range(len(held)) if f"{name}-{at}" in held] for name in names}
-    assert [len(each) for each in read["outcomes"]] == [OUTCOMES, OUTCOMES, 1]
-    assert [row for each in read["outcomes"] for row in each] == outcomes
-    assert max(len(each) for each in read["instances"]) == INSTANCES
-    assert [row["question"] for each in read["instances"] for row in each] == [f"{o['case_id']}?" for o in outcomes]
-    assert held["answers"] == [f"answer {o['case_id']}" for o in outcomes]
+    rows = {name: [data[f"{name}-{at}"] for at in range(len(data)) if f"{name}-{at}" in data] for name in names}
+    assert [len(each) for each in rows["outcomes"]] == [OUTCOMES, OUTCOMES, 1]
+    assert [row for each in rows["outcomes"] for row in each] == outcomes
+    assert max(len(each) for each in rows["instances"]) == INSTANCES
+    assert [row["question"] for each in rows["instances"] for row in each] == [f"{o['case_id']}?" for o in outcomes]
+    assert data["answers"] == [f"answer {o['case_id']}" for o in outcomes]
 
 
 def test_results_in_memory_and_from_a_file_give_the_same_page() -> None:
-    read = results(outcome("q1"), outcome("q2", None, topic="Ferries"))
-    held = {**read, "outcomes": [*map(to_json, read["outcomes"])]}
-    held["instances"] = {name: to_json(each) for name, each in read["instances"].items()}
-    assert "".join(html_of(held)) == "".join(html_of(read))
+    from_file = results(outcome("q1"), outcome("q2", None, topic="Ferries"))
+    in_memory = {**from_file, "outcomes": [*map(to_json, from_file["outcomes"])]}
+    in_memory["instances"] = {name: to_json(each) for name, each in from_file["instances"].items()}
+    assert "".join(html_of(in_memory)) == "".join(html_of(from_file))
 
 
 def test_the_policy_allows_only_the_page_s_own_script_and_style() -> None:
@@ -87,8 +87,8 @@ def test_the_policy_allows_only_the_page_s_own_script_and_style() -> None:
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
     one, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (script, style))
-    allowed = f"script-src 'sha256-{one}'; style-src 'sha256-{other}'"
-    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    sources = f"script-src 'sha256-{one}'; style-src 'sha256-{other}'"
+    policy = f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
     assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in unescape(page)
     addresses = set(re.findall(r"https?://[^\"'\s]+", page))
     assert addresses == {"http://www.w3.org/2000/svg"}  # a name, never fetched
@@ -142,20 +142,20 @@ def test_invisible_characters_are_shown_by_name(text: str, expected: str) -> Non
     assert visible_html(text) == f'<bdi class="data">{expected}</bdi>'
 
 
-def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
-    nothing = dict.fromkeys(("baseline", "p_value", "verdict", "reason", "value", "ci95"))
+def test_a_lone_surrogate_is_packed_as_in_json() -> None:
+    unset = dict.fromkeys(("baseline", "p_value", "verdict", "reason", "value", "ci95"))
     fields = {"expr": "n > 0", "scope": "\ud800", "slice": {}, "status": "failed", "n": 0, "n_errors": 0, "cells": []}
     worst = [{"nodeid": "\ud800", "value": None}]
     one = outcome("q1") | {"nodeid": "\ud800"}
-    page = "".join(html_of(results(one, gates=[{**nothing, **fields, "worst": worst}])))
+    page = "".join(html_of(results(one, gates=[{**unset, **fields, "worst": worst}])))
     assert '<a href="#case=%EF%BF%BD"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
     assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'
 
 
-def test_a_malformed_gate_of_another_program_is_drawn_as_it_is_written_without_a_bound() -> None:
-    nothing = dict.fromkeys(("baseline", "p_value", "verdict", "ci95"))
+def test_an_unknown_gate_expression_is_shown_unchanged_without_a_scale() -> None:
+    unset = dict.fromkeys(("baseline", "p_value", "verdict", "ci95"))
     fields = {"expr": "faithfulness at least 80", "scope": "town", "slice": {}, "n": 4, "n_errors": 0, "cells": []}
-    gate = {**nothing, **fields, "status": "failed", "value": 0.25, "reason": "faithfulness is 0.25", "worst": []}
+    gate = {**unset, **fields, "status": "failed", "value": 0.25, "reason": "faithfulness is 0.25", "worst": []}
     page = "".join(html_of(results(outcome("q1"), gates=[gate])))
     (row,) = re.findall(r'<tr role="row" class="failed".*?</tr>', page, re.DOTALL)
     assert "faithfulness at least 80" in row
@@ -165,10 +165,10 @@ def test_a_malformed_gate_of_another_program_is_drawn_as_it_is_written_without_a
     assert "&gt;=" not in row
 
 
-def test_a_cell_is_significant_by_its_corrected_test_and_not_by_its_interval() -> None:
-    none = dict.fromkeys(("baseline", "value", "least_drop"))
+def test_the_corrected_p_value_decides_whether_a_cell_is_significant() -> None:
+    unset = dict.fromkeys(("baseline", "value", "least_drop"))
     each: dict[str, Any] = {
-        **none,
+        **unset,
         "testbed": "t",
         "metric": "accuracy",
         "system": "mine",
@@ -195,7 +195,7 @@ def test_a_cell_is_significant_by_its_corrected_test_and_not_by_its_interval() -
         ({"replayed": 80}, ("80 (80 replayed)", "unknown")),
     ],
 )
-def test_calls_are_among_the_figures_if_their_usage_is_known(
+def test_the_page_shows_model_calls_only_if_they_are_known(
     fields: dict[str, int], expected: tuple[str | None, str | None]
 ) -> None:
     usage = dict.fromkeys(CALLS) | {"calls": 80} | fields
@@ -204,7 +204,7 @@ def test_calls_are_among_the_figures_if_their_usage_is_known(
     assert (next(iter(calls), None), tiles.get("cost")) == expected
 
 
-def test_a_page_of_too_many_cases_keeps_those_that_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_with_too_many_cases_has_only_the_texts_of_missed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_rageval.report.html.text_selection.MAX_OUTCOMES", 2)
     many = results(outcome("q1"), outcome("q2", 0.0) | {"missed": True}, outcome("q3"))
     note = "the texts of 2 cases that did not change are not in this page: a page with more than 50,000 cases"

@@ -1,4 +1,4 @@
-"""The page's first sentences: undecided gates, broken cases, failures; their words match the summary."""
+"""The page's first sentences: gates, broken cases and errors in the words of the summary."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DESK = "tests/museum.rag.toml::desk"
 
 @pytest.fixture
 def museum(fixtures_dir: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
-    return loaded
+    results: dict[str, Any] = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
+    return results
 
 
 def sentences(results: dict[str, Any]) -> list[Sentence]:
@@ -76,7 +76,7 @@ def test_only_cases_are_linked(museum: dict[str, Any]) -> None:
     assert (first[0], second[0]) == ("test_q.py::test_plain", f"{DESK}[lo31-quick]")
 
 
-def test_changes_within_noise_are_called_noise_unless_a_gate_failed(museum: dict[str, Any]) -> None:
+def test_insignificant_changes_are_named_as_such_unless_a_gate_failed(museum: dict[str, Any]) -> None:
     for each in museum["comparison"]["comparisons"]:
         each["p_holm"] = 0.4
     texts = [text_of(sentence) for sentence in sentences(museum)]
@@ -88,8 +88,8 @@ def test_changes_within_noise_are_called_noise_unless_a_gate_failed(museum: dict
         each |= {"broken": [], "fixed": [], "delta": 0.0}
     assert "against the baseline: no score changed" in map(text_of, sentences(museum))
     museum["comparison"]["cases"]["unscored"] = {"R@5": 3, "accuracy": 1}
-    lost = "no score changed where both runs have one; no longer scored: R@5 in 3 cases, accuracy in 1 case"
-    assert f"against the baseline: {lost}" in map(text_of, sentences(museum))
+    sentence = "no score changed where both runs have one; no longer scored: R@5 in 3 cases, accuracy in 1 case"
+    assert f"against the baseline: {sentence}" in map(text_of, sentences(museum))
     museum["comparison"]["comparisons"] = []
     texts = [text_of(sentence) for sentence in sentences(museum)]
     assert "nothing to compare: no case of this run is in the baseline with a score" in texts
@@ -134,7 +134,7 @@ def test_the_page_has_all_warnings_of_the_summary(museum: dict[str, Any]) -> Non
     assert note not in notes_of(museum)
 
 
-def test_repeats_conversations_and_judges_have_tables(museum: dict[str, Any]) -> None:
+def test_repeats_dialogues_and_judges_have_tables(museum: dict[str, Any]) -> None:
     one = {"testbed": DESK, "system": "mine", "metric": "accuracy"}
     repeats = {
         **one, "k": 3, "n_cases": 6, "n_complete": 6, "mean": 0.5, "spread": 0.0412, "pass_at_1": 0.5,
@@ -147,16 +147,16 @@ def test_repeats_conversations_and_judges_have_tables(museum: dict[str, Any]) ->
         "problem": "kappa 0.4 is below 0.6", "unused": {"no such answer": 3},
     }  # fmt: skip
     museum |= {"repeats": [repeats, repeats | {"system": "other"}], "dialogues": [dialogues], "trust": [trust]}
-    talks, judges, repeated = overviews_of(museum)
-    assert talks.rows == [
+    dialogue_table, judge_table, repeat_table = overviews_of(museum)
+    assert dialogue_table.rows == [
         ("testbed", "metric", "dialogues", "mean", "whole", "round 1"),
         ("desk", "accuracy", "4", "0.60", "0.25 of 3", "0.60 (4+1)"),
     ]
-    assert judges.rows[1] == ("judged", "40+2 unscored", "0.70", "0.40", "[0.10, 0.60]", "0.6")
-    assert judges.notes == [
+    assert judge_table.rows[1] == ("judged", "40+2 unscored", "0.70", "0.40", "[0.10, 0.60]", "0.6")
+    assert judge_table.notes == [
         "judged: 3 labels not used, no such answer",
         "judged is not trusted, its scores do not count: kappa 0.4 is below 0.6",
     ]
-    assert [row[0] for row in repeated.rows] == ["testbed", "desk (mine)", "desk (other)"]
-    assert repeated.rows[1][2:] == ("6 x 3", "0.50", "±0.041", "0.50", "0.00", "1", "0")
-    assert repeated.notes == ["desk (mine) flips: q1", "desk (other) flips: q1"]
+    assert [row[0] for row in repeat_table.rows] == ["testbed", "desk (mine)", "desk (other)"]
+    assert repeat_table.rows[1][2:] == ("6 x 3", "0.50", "±0.041", "0.50", "0.00", "1", "0")
+    assert repeat_table.notes == ["desk (mine) flips: q1", "desk (other) flips: q1"]

@@ -1,4 +1,4 @@
-"""Journals: what a process writes of its calls, and what is read back after a kill."""
+"""Journals: the calls that a process writes, and their state after a kill."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAID = Calls(1, 0, 1, 10, 5, 0.01, 0.01)
 def test_each_call_is_read_with_its_state_and_its_answer(tmp_path: Path) -> None:
     journal = Journal(journal_path(tmp_path, "gw1"))
     first, second, third = (journal.start(f"t.py::test[q{at}]", "system") for at in (1, 2, 3))
-    waits = journal.start("t.py::test[q4]", "model", within=third, key="k", waits=True)
+    waiting = journal.start("t.py::test[q4]", "model", within=third, key="k", waits=True)
     journal.end(first, encode_whole_answer(Answer("Paris")), PAID, ["r1"])
     journal.fail(second, cancelled=True, calls=Calls())
     calls = read_journal(journal_path(tmp_path, "gw1"))
@@ -28,24 +28,24 @@ def test_each_call_is_read_with_its_state_and_its_answer(tmp_path: Path) -> None
     assert calls[0].value is not None
     assert decode_whole_answer(calls[0].value) == Answer("Paris")
     assert has_unfinished_calls(journal_path(tmp_path, "gw1"))
-    assert calls_in_flight(calls) == []  # the third only waits for its model, which has no slot yet
-    journal.mark_sent(waits)
+    assert calls_in_flight(calls) == []  # the third call waits for its model, which has no slot yet
+    journal.mark_sent(waiting)
     assert [
         (call.nodeid, call.within, call.key) for call in calls_in_flight(read_journal(journal_path(tmp_path, "gw1")))
     ] == [("t.py::test[q4]", third, "k")]
 
 
-@pytest.mark.parametrize("cut", [1, 5, 30])
-def test_a_line_cut_short_by_a_kill_is_a_running_call(tmp_path: Path, cut: int) -> None:
+@pytest.mark.parametrize("n_missing", [1, 5, 30])
+def test_a_call_is_running_if_a_kill_truncated_its_end_line(tmp_path: Path, n_missing: int) -> None:
     path = journal_path(tmp_path, "main")
     journal = Journal(path)
     journal.end(journal.start("t", "system"), encode_whole_answer(Answer("Zürich\n")), PAID)
-    path.write_bytes(path.read_bytes()[: -cut - 1])
+    path.write_bytes(path.read_bytes()[: -n_missing - 1])
     assert [call.nodeid for call in calls_in_flight(read_journal(path))] == ["t"]
     assert has_unfinished_calls(path)
 
 
-def test_a_journal_has_cut_calls_until_each_call_ends(tmp_path: Path) -> None:
+def test_a_journal_has_unfinished_calls_until_each_call_ends(tmp_path: Path) -> None:
     path = journal_path(tmp_path, "main")
     assert not has_unfinished_calls(path)
     journal = Journal(path)
@@ -68,7 +68,7 @@ def test_a_malformed_line_is_left_out(tmp_path: Path, line: str) -> None:
     assert [call.state for call in read_journal(path)] == ["running"]
 
 
-def test_secrets_are_masked_and_texts_left_out_if_reports_have_none(
+def test_secrets_are_masked_and_texts_are_left_out_if_reports_have_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DESK_KEY", 'sk-"quoted"-0123456789')
@@ -76,14 +76,14 @@ def test_secrets_are_masked_and_texts_left_out_if_reports_have_none(
     for name, texts in (("main", True), ("gw0", False)):
         journal = Journal(journal_path(tmp_path, name), texts=texts)
         journal.end(journal.start("t", "system"), answer, PAID)
-    masked, silent = journal_path(tmp_path, "main").read_text(), journal_path(tmp_path, "gw0").read_text()
+    masked, without_texts = journal_path(tmp_path, "main").read_text(), journal_path(tmp_path, "gw0").read_text()
     assert "the key is <DESK_KEY>, at https://<masked>@desk/" in masked
     assert "sk-" not in masked
-    assert "the key" not in silent
+    assert "the key" not in without_texts
     assert read_journal(journal_path(tmp_path, "gw0"))[0].calls == PAID
 
 
-def test_a_call_that_raises_is_written_as_failed_and_one_that_is_interrupted_as_cancelled(tmp_path: Path) -> None:
+def test_a_call_is_failed_after_an_error_and_cancelled_after_an_interrupt(tmp_path: Path) -> None:
     path = journal_path(tmp_path, "main")
     case = CaseJournal(Journal(path), "t")
 
@@ -98,7 +98,7 @@ def test_a_call_that_raises_is_written_as_failed_and_one_that_is_interrupted_as_
     assert [call.state for call in read_journal(path)] == ["failed", "cancelled"]
 
 
-def test_a_failed_write_is_one_fault_and_no_error(tmp_path: Path) -> None:
+def test_a_failed_write_is_reported_once_and_raises_nothing(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "missing" / "journal-main.jsonl")
     journal.start("t", "system")
     journal.start("t", "system")

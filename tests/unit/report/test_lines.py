@@ -1,4 +1,4 @@
-"""Lines wrapped to a width."""
+"""wrap: lines that fit a width."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def texts(text: str, width: int, between: str = " ", indent: int = 2) -> list[st
 
 @given(st.lists(st.text("ab=系统", min_size=1, max_size=9), min_size=1, max_size=30), st.integers(14, 60))
 def test_no_word_is_lost_and_no_line_is_too_wide(words: list[str], width: int) -> None:
-    wide = [word for word in words if wcswidth(word) > width - 2]
+    too_wide = [word for word in words if wcswidth(word) > width - 2]
     lines = texts(" ".join(words), width)
     assert " ".join(lines).split() == words
-    assert wide or all(wcswidth(line) <= width for line in lines)
+    assert too_wide or all(wcswidth(line) <= width for line in lines)
     assert all(line.startswith("  ") for line in lines[1:])
 
 
@@ -30,7 +30,7 @@ def test_a_line_that_fits_is_unchanged() -> None:
     assert list(wrap(Line("a", "red"), 80)) == [Line("a", "red")]
 
 
-def test_pieces_stay_together_if_they_fit() -> None:
+def test_a_line_breaks_between_its_pieces_if_each_fits() -> None:
     assert texts(FACTS, 80, "  ", 12) == [
         "    FAILED  accuracy[topic=*] >= 0.3  0.1667  n 6  [0.03, 0.56]",
         "            worst at topic=Loans, system=careful",

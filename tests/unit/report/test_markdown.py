@@ -1,4 +1,4 @@
-"""A run as GitHub's Markdown: it renders any data as text and fits a comment."""
+"""The Markdown report: any data is rendered as text, and the report fits a comment."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ HOSTILE = [
 
 TITLE = re.compile(r"<summary>(.*)</summary>|^### (.*)$", re.MULTILINE)
 
-OURS = re.compile(r"</?code>|<span>|</span>|&#?\w+;")
+OUR_MARKUP = re.compile(r"</?code>|<span>|</span>|&#?\w+;")
 
 
-def rendered(text: str) -> list[Any]:
+def tokens_of(text: str) -> list[Any]:
     """Return the tokens of a text like GitHub's parser."""
     return MarkdownIt("gfm-like").enable(["table", "strikethrough", "linkify"]).parse(text)
 
@@ -51,29 +51,29 @@ def rendered(text: str) -> list[Any]:
 def tables(text: str) -> list[list[list[str]]]:
     """Return the tables of a text as rows of visible cell texts, the head first."""
     result: list[list[list[str]]] = []
-    tokens = rendered(text)
+    tokens = tokens_of(text)
     for token, following in pairwise(tokens):
         if token.type == "table_open":
             result.append([])
         elif token.type == "tr_open":
             result[-1].append([])
         elif token.type in ("th_open", "td_open"):
-            result[-1][-1].append(shown(following))
+            result[-1][-1].append(visible_text(following))
     return result
 
 
 def by_title(text: str) -> dict[str, list[list[str]]]:
-    """Return the tables of a text by the first word of their titles, in order; the last one of several counts."""
+    """Return the tables of a text by the first word of their titles; the last of several with the same word counts."""
     titles = [folded or title for folded, title in TITLE.findall(text)]
     return {title.partition(" ")[0]: table for title, table in zip(titles, tables(text), strict=True)}
 
 
-def shown(token: Any) -> str:
+def visible_text(token: Any) -> str:
     """Return the visible text of an inline token; it may only contain text, code and our own markup."""
     parts = []
     for child in token.children or []:
         if child.type == "html_inline":
-            assert OURS.fullmatch(child.content), child.content
+            assert OUR_MARKUP.fullmatch(child.content), child.content
             continue
         assert child.type in ("text", "text_special", "code_inline", "strong_open", "strong_close"), child
         parts.append(child.content)
@@ -86,27 +86,27 @@ def without_breaks(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-@pytest.mark.parametrize("made", [plain, code])
-def test_any_text_is_shown_unchanged_in_its_own_cell(text: str, made: Any) -> None:
-    part = MarkdownTable(text, [["name", "n"], [made(text), "1"], ["after", "2"]], folded=False, numbers=range(1, 2))
+@pytest.mark.parametrize("render", [plain, code])
+def test_any_text_is_shown_unchanged_in_its_cell(text: str, render: Any) -> None:
+    part = MarkdownTable(text, [["name", "n"], [render(text), "1"], ["after", "2"]], folded=False, numbers=range(1, 2))
     markdown = tables_within([part], 5_000)
     [table] = tables(markdown)
     assert [len(row) for row in table] == [2, 2, 2]
     assert table[2] == ["after", "2"]
-    seen = text if text.isprintable() else text.encode("unicode_escape").decode()
+    printable = text if text.isprintable() else text.encode("unicode_escape").decode()
     if text.isprintable():
-        assert without_breaks(table[1][0]).strip() == seen.strip()
+        assert without_breaks(table[1][0]).strip() == printable.strip()
     else:
         assert without_breaks(table[1][0]).isprintable()
-    types = {token.type for token in rendered(markdown)}
-    made_of = ("heading", "table", "thead", "tbody", "tr", "th", "td")
-    assert types <= {"inline", *(f"{name}_{end}" for name in made_of for end in ("open", "close"))}
+    types = {token.type for token in tokens_of(markdown)}
+    elements = ("heading", "table", "thead", "tbody", "tr", "th", "td")
+    assert types <= {"inline", *(f"{name}_{end}" for name in elements for end in ("open", "close"))}
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_any_title_of_a_folded_table_is_text(text: str) -> None:
+def test_any_title_of_a_folded_table_is_shown_as_text(text: str) -> None:
     markdown = tables_within([MarkdownTable(text, [["a", "b"], ["1", "2"]], folded=True, numbers=range(0))], 5_000)
-    opening, *_, closing = rendered(markdown)
+    opening, *_, closing = tokens_of(markdown)
     assert opening.content.count("<") == opening.content.count("<span>") * 2 + 3
     assert opening.content.startswith("<details><summary>")
     assert opening.content.endswith("</summary>\n")
@@ -114,97 +114,98 @@ def test_any_title_of_a_folded_table_is_text(text: str) -> None:
     assert tables(markdown) == [[["a", "b"], ["1", "2"]]]
 
 
-@pytest.mark.parametrize("made", [plain, code])
-def test_no_text_becomes_a_mention_or_a_reference(made: Any) -> None:
-    """GitHub looks for them in rendered text outside of code."""
+@pytest.mark.parametrize("render", [plain, code])
+def test_no_text_becomes_a_mention_or_a_reference(render: Any) -> None:
+    """GitHub looks for mentions and references in rendered text outside of code."""
     for text in ("@someone", "a @org/team", "#12", "owner/repo#6", "GH-7", ":tada:", "me@example.org"):
-        inlines = [token for token in rendered(made(text)) if token.type == "inline"]
+        inlines = [token for token in tokens_of(render(text)) if token.type == "inline"]
         outside = "".join(c.content for t in inlines for c in t.children or [] if c.type in ("text", "text_special"))
         assert re.search(r"[@#]\w|GH-\d|:\w+:", outside) is None, text
 
 
-@pytest.mark.parametrize("made", [plain, code])
-def test_no_text_becomes_a_reference_on_gitlab(made: Any) -> None:
+@pytest.mark.parametrize("render", [plain, code])
+def test_no_text_becomes_a_reference_on_gitlab(render: Any) -> None:
     """GitLab links merge requests, milestones, labels, epics and commits; ordinary words must not change."""
     texts = ("!123", "a/b!7", "%5", '%"v 1"', "~bug", '~"a b"', "a&12", "0123abc", "f" * 40, "in C0FFEE1.", "[epic:7]")
     for text in texts:
-        inlines = [token for token in rendered(f"| {made(f'{text} |')} |") if token.type == "inline"]
+        inlines = [token for token in tokens_of(f"| {render(f'{text} |')} |") if token.type == "inline"]
         outside = "".join(c.content for t in inlines for c in t.children or [] if c.type in ("text", "text_special"))
         assert re.search(r"[!%~&][\w\"]|:\d|(?i:[0-9a-f]{7})", outside) is None, text
-    assert "\u200b" not in shown(rendered(made("100% & more! ~ feedbacks 1,234,567 abcdefab1x"))[1])
+    assert "\u200b" not in visible_text(tokens_of(render("100% & more! ~ feedbacks 1,234,567 abcdefab1x"))[1])
 
 
-def test_a_long_text_is_cut() -> None:
+def test_a_long_text_is_truncated() -> None:
     assert len(plain("x" * 10_000)) == len(code("x" * 10_000)) - 2 == MAX_TEXT
     assert len(plain("\0" * 10_000)) <= 2 * MAX_TEXT
 
 
-def many(n: int, name: str = "topic", *, error: str = "") -> Run:
-    """Return a run with one case per topic; with an ``error`` all cases end in it."""
+def run_with(n: int, name: str = "topic", *, error: str = "") -> Run:
+    """Return a run with one case per topic; with an ``error``, every case ends in it."""
     run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("accuracy",), ("accuracy >= 0.5",), n)}))
     run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
     for at in range(n):
-        made = Outcome(f"{PLAIN}[{name}{at}]", f"q{at}", PLAIN, {"topic": f"{name} {at}", "task": "qa"}, "mine",
-                       "error" if error else "scored", Answer("x"), {} if error else {"accuracy": Score(float(at % 2))},
-                       (), error or None, "system_error" if error else None)  # fmt: skip
-        run.plan.cases[made.nodeid] = (made.case_id, PLAIN, "mine", 0)
-        take(run, made)
+        result = Outcome(f"{PLAIN}[{name}{at}]", f"q{at}", PLAIN, {"topic": f"{name} {at}", "task": "qa"}, "mine",
+                         "error" if error else "scored", Answer("x"),
+                         {} if error else {"accuracy": Score(float(at % 2))}, (),
+                         error or None, "system_error" if error else None)  # fmt: skip
+        run.plan.cases[result.nodeid] = (result.case_id, PLAIN, "mine", 0)
+        take(run, result)
     run.evaluate_gates()
     return run
 
 
 @pytest.mark.parametrize("name", ["topic", "基金与衍生品", "🙂" * 20, "|" * 50, "@#:"], ids=ascii)
-def test_the_text_fits_a_comment_and_counts_what_was_cut(name: str) -> None:
-    run = many(1_500, name, error=f"{name} broke" * 10)
+def test_the_report_fits_a_comment_and_counts_the_missing_rows(name: str) -> None:
+    run = run_with(1_500, name, error=f"{name} broke" * 10)
     text = markdown_of(run, MatrixChoice())
     assert MAX_CHARACTERS - 2_000 < len(text) <= MAX_CHARACTERS
-    cut, *others = map(int, re.findall(r"^(\d+) more rows? did not fit here\.$", text, re.MULTILINE))
-    found = by_title(text)
-    assert list(found) == ["Gates:", "Errors", "Model", "accuracy"]
-    assert len(found["Errors"]) - 1 + cut == 1_500
-    assert len(found["accuracy"]) - 1 + sum(others) == 102  # rows that a matrix shows, and its margins
+    missing_errors, *missing_rows = map(int, re.findall(r"^(\d+) more rows? did not fit here\.$", text, re.MULTILINE))
+    by_word = by_title(text)
+    assert list(by_word) == ["Gates:", "Errors", "Model", "accuracy"]
+    assert len(by_word["Errors"]) - 1 + missing_errors == 1_500
+    assert len(by_word["accuracy"]) - 1 + sum(missing_rows) == 102  # the rows of a matrix, with its margins
     assert text.count("<details>") == text.count("</details>")
 
 
 @pytest.mark.parametrize("n", [12, 2_000])
 def test_failed_gates_are_unfolded_and_leave_room_for_other_tables(n: int) -> None:
-    run = many(8)
-    failing = [f"accuracy >= 0.{at:04}" for at in range(6_000, 6_000 + n - 2)]
+    run = run_with(8)
+    failing_gates = [f"accuracy >= 0.{at:04}" for at in range(6_000, 6_000 + n - 2)]
     run.plan.testbeds[PLAIN] = replace(
-        run.plan.testbeds[PLAIN], gates=("accuracy >= 0.1", *failing, "accuracy[topic=*] >= 0.2")
+        run.plan.testbeds[PLAIN], gates=("accuracy >= 0.1", *failing_gates, "accuracy[topic=*] >= 0.2")
     )
     run.evaluate_gates()
     text = markdown_of(run, MatrixChoice())
     assert len(text) <= MAX_CHARACTERS
-    two_answers, opened, others = tables(text)[:2], tables(text)[2], tables(text)[3:]
+    two_answers, unfolded, folded_tables = tables(text)[:2], tables(text)[2], tables(text)[3:]
     assert [table[0][0] for table in two_answers] == ["case", "case"]
-    assert [table[0][0] for table in others][-2:] == ["gate", "topic \\ task"]
-    assert opened[1][1:4] == ["accuracy >= 0.6000", "plain", "0.50"]
+    assert [table[0][0] for table in folded_tables][-2:] == ["gate", "topic \\ task"]
+    assert unfolded[1][1:4] == ["accuracy >= 0.6000", "plain", "0.50"]
     titles = TITLE.findall(text)[2:]
     assert titles[0] == ("", f"Gates: {n - 1} failed")
     if n == 12:
-        assert (titles[1], len(opened)) == (("Gates: 1 passed", ""), 12)
+        assert (titles[1], len(unfolded)) == (("Gates: 1 passed", ""), 12)
     else:
-        assert (titles[1], len(opened)) == (("Gates: 1969 failed, 1 passed", ""), 31)
+        assert (titles[1], len(unfolded)) == (("Gates: 1969 failed, 1 passed", ""), 31)
 
 
 def test_broken_cases_leave_room_for_fixed_cases_errors_and_the_matrix() -> None:
-    before, after = many(0), many(0)
+    before, after = run_with(0), run_with(0)
     for at in range(1_000):
-        was, lost = float(at % 5 > 0), at % 50 == 7
-        made = Outcome(f"{PLAIN}[{at}]", f"q{at}", PLAIN, {"topic": f"t{at % 9}"}, "mine", "scored", Answer("so " * 60),
-                       {"accuracy": Score(was)})  # fmt: skip
-        take(before, made)
-        now = replace(made, status="error", error="it broke " * 20) if lost else made
-        take(after, replace(now, scores={} if lost else {"accuracy": Score(1 - was)}))
+        old_value, is_error = float(at % 5 > 0), at % 50 == 7
+        result = Outcome(f"{PLAIN}[{at}]", f"q{at}", PLAIN, {"topic": f"t{at % 9}"}, "mine", "scored",
+                         Answer("so " * 60), {"accuracy": Score(old_value)})  # fmt: skip
+        take(before, result)
+        now = replace(result, status="error", error="it broke " * 20) if is_error else result
+        take(after, replace(now, scores={} if is_error else {"accuracy": Score(1 - old_value)}))
     after.baseline = before.snapshot()
     after.evaluate_gates()
     text = markdown_of(after, MatrixChoice())
-    found = by_title(text)
-    assert list(found)[2:] == ["Gates:", "Compared", "Broken", "Fixed", "Worst", "Errors", "accuracy"]
-    broken, fixed, worst, errors, matrix = (found[n] for n in ("Broken", "Fixed", "Worst", "Errors", "accuracy"))
-    left_broken, left_fixed = map(int, re.findall(r"^(\d+) more rows? did not fit", text, re.MULTILINE))
-    assert (len(broken) - 1 + left_broken, len(fixed) - 1 + left_fixed) == (780, 200)
+    by_word = by_title(text)
+    assert list(by_word)[2:] == ["Gates:", "Compared", "Broken", "Fixed", "Worst", "Errors", "accuracy"]
+    broken, fixed, worst, errors, matrix = (by_word[n] for n in ("Broken", "Fixed", "Worst", "Errors", "accuracy"))
+    missing_broken, missing_fixed = map(int, re.findall(r"^(\d+) more rows? did not fit", text, re.MULTILINE))
+    assert (len(broken) - 1 + missing_broken, len(fixed) - 1 + missing_fixed) == (780, 200)
     assert min(len(broken), len(fixed)) > 50
     assert (len(worst), len(errors), len(matrix)) == (6, 21, 12)
     assert MAX_CHARACTERS - 2_000 < len(text) <= MAX_CHARACTERS
@@ -215,11 +216,11 @@ def test_the_first_matrix_is_shown_despite_many_systems_and_errors() -> None:
     run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
     for system in map(str, range(60)):
         for at in range(10):
-            lost, scores = at % 2, {} if at % 2 else {"accuracy": Score(1.0)}
-            made = Outcome(f"{PLAIN}[{at}-{system}]", f"q{at}", PLAIN, {"topic": f"{at}", "system": system}, system,
-                           "error" if lost else "scored", Answer("x"), scores, (), "it broke " * 20)  # fmt: skip
-            run.plan.cases[made.nodeid] = (made.case_id, PLAIN, system, 0)
-            take(run, made)
+            is_error, scores = at % 2, {} if at % 2 else {"accuracy": Score(1.0)}
+            result = Outcome(f"{PLAIN}[{at}-{system}]", f"q{at}", PLAIN, {"topic": f"{at}", "system": system}, system,
+                             "error" if is_error else "scored", Answer("x"), scores, (), "it broke " * 20)  # fmt: skip
+            run.plan.cases[result.nodeid] = (result.case_id, PLAIN, system, 0)
+            take(run, result)
     run.evaluate_gates()
     text = markdown_of(run, MatrixChoice())
     assert len(by_title(text)["accuracy"]) == 13
@@ -228,7 +229,7 @@ def test_the_first_matrix_is_shown_despite_many_systems_and_errors() -> None:
 
 
 def test_repeats_are_shown_and_n_counts_cases() -> None:
-    run = many(0)
+    run = run_with(0)
     for name, values in {"good": (1.0, 1.0), "flaky": (1.0, 0.0), "bad": (0.0, 0.0)}.items():
         for repeat, value in enumerate(values, 1):
             facets = {"topic": "A", "repeat": str(repeat)}
@@ -236,10 +237,10 @@ def test_repeats_are_shown_and_n_counts_cases() -> None:
                               Answer("x"), {"accuracy": Score(value)}))  # fmt: skip
     run.evaluate_gates()
     text = markdown_of(run, MatrixChoice())
-    found = by_title(text)
+    by_word = by_title(text)
     flips = ["1 of 3 cases flip over 2 repeats", "flaky", "1 never pass", "bad"]
-    assert found["Repeats"][1] == ["plain", "accuracy", *flips]
-    assert found["Gates:"][1][4] == "6 of 3 cases"
+    assert by_word["Repeats"][1] == ["plain", "accuracy", *flips]
+    assert by_word["Gates:"][1][4] == "6 of 3 cases"
 
 
 @pytest.mark.parametrize("texts", [True, False])
@@ -257,8 +258,8 @@ def test_a_gate_quotes_its_judge_only_with_texts(texts: bool) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_tables_keep_their_rows_and_cells_with_hostile_names_and_errors(text: str) -> None:
-    run = many(3, text)
+def test_hostile_names_and_errors_do_not_change_rows_and_cells(text: str) -> None:
+    run = run_with(3, text)
     take(run, Outcome(f"{PLAIN}[{text}]", text, PLAIN, {"topic": text, "task": text}, text, "error", None, {}, (),
                       text, text))  # fmt: skip
     run.failed = (text,)
@@ -269,20 +270,20 @@ def test_tables_keep_their_rows_and_cells_with_hostile_names_and_errors(text: st
     assert [table[0][0] for table in result[:4]] == ["", "case", "count", "topic \\ task"]
     assert [len(table) for table in result[:3]] == [2, 2, 2]
     assert all(len(row) == len(table[0]) for table in result for row in table)
-    for token in rendered(markdown):
+    for token in tokens_of(markdown):
         if token.type == "html_block":
             assert re.fullmatch(rf"<details><summary>.*</summary>\n|</details>\n|{MARKER}\n", token.content)
         elif token.type == "inline":
-            shown(token)
+            visible_text(token)
 
 
-def test_a_table_without_room_for_a_row_is_counted() -> None:
+def test_tables_that_do_not_fit_are_counted() -> None:
     part = MarkdownTable("t", [["a"], ["x" * 500], ["y"]], folded=True, numbers=range(0))
     assert tables_within([part, part], 600) == "\n2 more tables with 4 rows did not fit here.\n"
     assert "did not fit" not in tables_within([part, part], 5_000)
 
 
-def judged(*, texts: bool = True) -> Run:
+def complete_run(*, texts: bool = True) -> Run:
     """Return a run with all cases ended, one error and one failed gate."""
     run = take(finished_run(texts=texts), outcome(NOISE, "q2", accuracy=Score(0.0)))
     del run.plan.cases[f"{NOISE}[late]"]
@@ -295,24 +296,24 @@ def first_line(run: Run) -> str:
 
 
 def test_the_verdict_comes_first() -> None:
-    run = judged()
+    run = complete_run()
     assert first_line(run) == "## ❌ RAG tests: 1 of 3 gates failed - 1 error, 1 case missed, 2 causes"
-    interrupted = many(2)
+    interrupted = run_with(2)
     interrupted.interrupted = True
     interrupted.evaluate_gates()
     assert first_line(interrupted) == "## ⚠️ RAG tests: interrupted"
-    held = many(4)
-    assert first_line(held) == "## ✅ RAG tests: the gate holds"
-    held.failed = ("t.py::test",)
-    assert first_line(held) == "## ❌ RAG tests: 1 test failed, no gate failed"
-    held.failed, held.plan.shard = (), Shard(1, 3, 4, "", (0, 1, 2, 3))
-    held.evaluate_gates()
-    assert first_line(held) == "## ⚠️ RAG tests: shard 1 of 3 ended, rageval merge decides the gates"
+    passed_run = run_with(4)
+    assert first_line(passed_run) == "## ✅ RAG tests: the gate holds"
+    passed_run.failed = ("t.py::test",)
+    assert first_line(passed_run) == "## ❌ RAG tests: 1 test failed, no gate failed"
+    passed_run.failed, passed_run.plan.shard = (), Shard(1, 3, 4, "", (0, 1, 2, 3))
+    passed_run.evaluate_gates()
+    assert first_line(passed_run) == "## ⚠️ RAG tests: shard 1 of 3 ended, rageval merge decides the gates"
     assert first_line(Run(STARTED, replace(plan(), session_gates=()))) == "## ⚠️ RAG tests: no case was run"
 
 
 def test_failed_gates_come_first_and_name_their_worst_cases() -> None:
-    run = judged()
+    run = complete_run()
     answer, failed, passed, worst, *_ = tables(markdown_of(run, MatrixChoice()))
     assert [row[0] for row in answer] == ["case", "question", "wanted", "now"]
     assert [row[0] for row in failed] == ["", "❌"]
@@ -324,13 +325,13 @@ def test_failed_gates_come_first_and_name_their_worst_cases() -> None:
 
 @pytest.mark.parametrize("texts", [True, False])
 def test_texts_are_left_out_if_reports_have_none(texts: bool) -> None:
-    text = markdown_of(judged(texts=texts), MatrixChoice())
+    text = markdown_of(complete_run(texts=texts), MatrixChoice())
     assert (MARK in text) is texts
     assert "system_error" in text.replace("\\", "")
 
 
 def test_every_error_is_listed() -> None:
-    text = markdown_of(many(3, error="no such model"), MatrixChoice())
+    text = markdown_of(run_with(3, error="no such model"), MatrixChoice())
     assert "3 cases: 0 scored, 3 errors" in text
     assert "no such model" in text
     assert "? (0+1)" in without_breaks(text).replace("\\", "")
@@ -341,35 +342,37 @@ def test_an_outcome_outside_the_plan_is_accepted() -> None:
     assert first_line(run) == "## ✅ RAG tests: nothing failed, and there is no gate"
 
 
-def failing(says: str = "new answer", *, texts: bool = True) -> Run:
+def run_with_causes(answer: str = "new answer", *, texts: bool = True) -> Run:
     """Return a run with four kinds of errors and four cases that miss a gate."""
     testbed = TestbedPlan(PLAIN, "plain", ("accuracy",), ("accuracy >= 0.9",), 12)
     run = Run(STARTED, Plan(testbeds={PLAIN: testbed}), texts=texts)
     run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
     for at in range(12):
-        made = Outcome(
+        result = Outcome(
             f"{PLAIN}[q{at}]",
             f"q{at}",
             PLAIN,
             {},
             "mine",
             "scored",
-            Answer(f"{says} {at}"),
+            Answer(f"{answer} {at}"),
             {"accuracy": Score(float(at % 2))},
             data=f"{at:016}",
-            said=text_digest(f"{says} {at}"),
+            said=text_digest(f"{answer} {at}"),
         )
         if at < 4:
             kind = ("refused", "timeout", "system_error", "not_found")[at]
-            made = replace(made, status="error", answer=None, scores={}, said="", error=f"no {kind}", error_type=kind)
-        run.plan.cases[made.nodeid] = (made.case_id, PLAIN, "mine", 0)
-        take(run, made)
+            result = replace(
+                result, status="error", answer=None, scores={}, said="", error=f"no {kind}", error_type=kind
+            )
+        run.plan.cases[result.nodeid] = (result.case_id, PLAIN, "mine", 0)
+        take(run, result)
     run.evaluate_gates()
     return run
 
 
 def test_three_causes_are_listed_and_the_others_are_folded() -> None:
-    run = failing()
+    run = run_with_causes()
     causes = account_of(run).causes
     assert len(causes) == 5
     text = markdown_of(run, MatrixChoice())
@@ -387,7 +390,7 @@ def command_of(finding: Finding) -> str:
 
 @pytest.mark.parametrize("texts", [True, False])
 def test_the_worst_two_answers_are_folded(texts: bool) -> None:
-    run = failing(texts=texts)
+    run = run_with_causes(texts=texts)
     first, second, *_ = tables(markdown_of(run, MatrixChoice()))
     if not texts:
         assert first[0] == ["", "gate", "of", "value", "n", "95 %", "why"]
@@ -399,8 +402,8 @@ def test_the_worst_two_answers_are_folded(texts: bool) -> None:
     assert first[1:] == [["question", f"{MARK}?"], ["wanted", f"{MARK} gold"], ["now", answer.text]]
 
 
-def test_the_old_answer_stands_above_the_new_one() -> None:
-    before, after = failing("old answer"), failing()
+def test_the_old_answer_is_above_the_new_one() -> None:
+    before, after = run_with_causes("old answer"), run_with_causes()
     after.baseline, after.source = before.snapshot(), AnswerSource("old.json", answers_of(before.outcomes.values()))
     after.evaluate_gates()
     first, *_ = tables(markdown_of(after, MatrixChoice()))

@@ -1,4 +1,4 @@
-"""MLflow runs in a real folder and a real database, and the failures of stores."""
+"""Sending MLflow runs: a real folder, a real database, and stores that fail."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ needs_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow, o
 
 @pytest.fixture
 def results() -> dict[str, Any]:
-    done = finished_run()
-    done.settings = {"rag_model": "openai/m"}
-    return decode_results(results_of(done, "r1", FINISHED, MatrixChoice()))
+    run = finished_run()
+    run.settings = {"rag_model": "openai/m"}
+    return decode_results(results_of(run, "r1", FINISHED, MatrixChoice()))
 
 
 @pytest.fixture
@@ -36,21 +36,21 @@ def quick_database() -> Iterator[None]:
     """Turn off SQLite's disk syncs: MLflow's tables take about a hundred transactions."""
     sqlalchemy = pytest.importorskip("sqlalchemy")
 
-    def hurry(connection: Any, _: object) -> None:
+    def turn_off_sync(connection: Any, _: object) -> None:
         connection.execute("PRAGMA synchronous=OFF")
 
-    sqlalchemy.event.listen(sqlalchemy.engine.Engine, "connect", hurry)
+    sqlalchemy.event.listen(sqlalchemy.engine.Engine, "connect", turn_off_sync)
     yield
-    sqlalchemy.event.remove(sqlalchemy.engine.Engine, "connect", hurry)
+    sqlalchemy.event.remove(sqlalchemy.engine.Engine, "connect", turn_off_sync)
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def stored(uri: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Path]]:
+def stored_runs(uri: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Path]]:
     """Return the experiment's runs in a store, with the folders of their artifacts."""
 
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
@@ -69,16 +69,16 @@ def stored(uri: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Path]]:
 @needs_mlflow
 @pytest.mark.parametrize("uri", ["mlruns-here", "sqlite:///mlflow.db"])
 @pytest.mark.usefixtures("quick_database")
-def test_a_store_has_all_that_was_sent(
-    here: Path, results: dict[str, Any], uri: str, monkeypatch: pytest.MonkeyPatch
+def test_a_store_contains_everything_that_was_sent(
+    folder: Path, results: dict[str, Any], uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = here / "report.html"
+    page = folder / "report.html"
     page.write_text("<p>")
     before = dict(os.environ)
     assert send(results, uri, "mine", page=page) == []
     assert send(results, uri, "mine") == ["mine"]  # already stored
     assert dict(os.environ) == before
-    ((run, artifacts),) = stored(uri, monkeypatch)
+    ((run, artifacts),) = stored_runs(uri, monkeypatch)
     assert (artifacts / "report.html").read_text() == "<p>"
     assert (run.info.run_name, run.info.status) == ("mine", "FINISHED")
     assert run.info.end_time - run.info.start_time == 1500
@@ -91,48 +91,50 @@ def test_a_store_has_all_that_was_sent(
 
 
 @needs_mlflow
-def test_a_missing_page_is_drawn(here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_page_is_generated_if_jinja2_is_installed(
+    folder: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("jinja2", reason="jinja2, of the extra html, is not installed")
     send(results, "drawn-here", "mine")
-    ((_, artifacts),) = stored("drawn-here", monkeypatch)
+    ((_, artifacts),) = stored_runs("drawn-here", monkeypatch)
     assert "<html" in (artifacts / "report.html").read_text(encoding="utf-8")
     monkeypatch.setitem(sys.modules, "jinja2", None)
     results["run"]["id"] = "r2"
     send(results, "drawn-here", "mine")
-    pages = [(artifacts / "report.html").exists() for _, artifacts in stored("drawn-here", monkeypatch)]
+    pages = [(artifacts / "report.html").exists() for _, artifacts in stored_runs("drawn-here", monkeypatch)]
     assert sorted(pages) == [False, True]
 
 
 @needs_mlflow
-def test_a_run_that_failed_half_way_is_reported_and_sent_again(
-    here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_fails_half_way_is_reported_and_can_be_sent_again(
+    folder: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SettingError, match=r"cannot log the run to .*: .*no-page"):
-        send(results, "halves-here", "mine", page=here / "no-page.html")
+        send(results, "halves-here", "mine", page=folder / "no-page.html")
     assert send(results, "halves-here", "mine") == []
-    assert sorted(run.info.status for run, _ in stored("halves-here", monkeypatch)) == ["FAILED", "FINISHED"]
+    assert sorted(run.info.status for run, _ in stored_runs("halves-here", monkeypatch)) == ["FAILED", "FINISHED"]
 
 
 @needs_mlflow
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("folder")
 def test_many_settings_are_stored(results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     results["run"]["settings"] = {f"rag_setting_{number}": "x" for number in range(250)}
     send(results, "many-here", "mine")
-    ((run, _),) = stored("many-here", monkeypatch)
+    ((run, _),) = stored_runs("many-here", monkeypatch)
     assert len(run.data.params) > 250
 
 
 @needs_mlflow
 def test_a_database_that_cannot_be_opened_is_reported_at_once(
-    here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    folder: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def fall_asleep(seconds: float) -> None:
+    def fail_on_sleep(seconds: float) -> None:
         raise AssertionError(f"waits {seconds} s")
 
     pytest.importorskip("sqlalchemy")
-    monkeypatch.setattr("time.sleep", fall_asleep)
-    (here / "text.db").write_text("no database " * 100)
-    (here / "folder.db").mkdir()
+    monkeypatch.setattr("time.sleep", fail_on_sleep)
+    (folder / "text.db").write_text("no database " * 100)
+    (folder / "folder.db").mkdir()
     for uri in ("sqlite:///text.db", "sqlite:///folder.db", "postgresql+nodriver://127.0.0.1:9/db"):
         with pytest.raises(SettingError, match=f"^cannot log the run to {re.escape(uri)}: "):
             send(results, uri, "mine")

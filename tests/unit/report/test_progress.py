@@ -1,4 +1,4 @@
-"""The status line of a running session, and how it fits a terminal and its code page."""
+"""The status line of a session: its content, and how it fits the terminal and its encoding."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pytest_rageval.report.terminal.status_line import Pace, PendingWork, Progre
 from pytest_rageval.report.text.fit_text import SPARKS, cut, legible, sparkline
 
 
-def line(progress: Progress, elapsed: float = 1.0, under_way: PendingWork | None = None) -> str:
-    return "".join(progress.parts(elapsed, under_way or PendingWork()))
+def line(progress: Progress, elapsed: float = 1.0, pending: PendingWork | None = None) -> str:
+    return "".join(progress.parts(elapsed, pending or PendingWork()))
 
 
 def test_the_line_shows_progress_scores_and_cost() -> None:
@@ -32,25 +32,25 @@ def test_unreported_work_is_shown_with_its_cost() -> None:
     progress = Progress(plan())
     progress.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.5)))
     assert line(progress, 1, PendingWork(2, 1, 0.25)) == "rag: 1+2/4 · 1 in flight · $0.7500 · accuracy 1.00"
-    assert line(progress, 1, PendingWork(9)).startswith("rag: 1+3/4 ·"), "what is given up is none of the rest"
+    assert line(progress, 1, PendingWork(9)).startswith("rag: 1+3/4 ·"), "the count never exceeds the plan"
 
 
-def test_processes_are_added_up_and_an_unknown_price_is_not_zero() -> None:
+def test_the_pending_work_of_processes_is_summed_and_an_unknown_price_is_not_zero() -> None:
     assert sum_pending([]) == PendingWork()
     assert sum_pending([PendingWork(1, 2), PendingWork(3, 4, 0.5), PendingWork(0, 0, 0.25)]) == PendingWork(4, 6, 0.75)
 
 
-def test_repeats_are_called_runs() -> None:
-    planned = plan()
-    planned.facets[0]["repeat"] = "1"
-    assert line(Progress(planned)) == "rag: 0/4 runs"
+def test_the_line_counts_repeats_as_runs() -> None:
+    repeated_plan = plan()
+    repeated_plan.facets[0]["repeat"] = "1"
+    assert line(Progress(repeated_plan)) == "rag: 0/4 runs"
 
 
 def test_a_case_that_runs_again_counts_once_and_its_cost_twice() -> None:
     progress, first = Progress(plan()), replace(outcome(NOISE, "q2", "error"), calls=Calls(1, cost_usd=0.5))
-    again = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), calls=Calls(1, cost_usd=None))
+    second_attempt = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), calls=Calls(1, cost_usd=None))
     progress.take(first)
-    progress.take(again, first)
+    progress.take(second_attempt, first)
     assert line(progress) == "rag: 1/4 · $0.5000 · accuracy 0.00"
 
 
@@ -62,7 +62,7 @@ def test_an_unknown_price_is_not_zero() -> None:
     assert "· $0 ·" in line(progress)
 
 
-def test_systems_are_never_averaged() -> None:
+def test_each_system_has_its_own_mean() -> None:
     progress = Progress(plan())
     for system, value in (("one", 1.0), ("other", 0.0)):
         progress.take(replace(outcome(NOISE, "q2", accuracy=Score(value)), system=system, nodeid=system))
@@ -72,9 +72,9 @@ def test_systems_are_never_averaged() -> None:
 
 
 def test_labelled_and_unscored_answers_are_left_out_of_the_means() -> None:
-    planned = plan()
-    planned.testbeds[PLAIN] = replace(planned.testbeds[PLAIN], labelled=True)
-    progress = Progress(planned)
+    repeated_plan = plan()
+    repeated_plan.testbeds[PLAIN] = replace(repeated_plan.testbeds[PLAIN], labelled=True)
+    progress = Progress(repeated_plan)
     progress.take(outcome(PLAIN, "q3", token_f1=Score(0.5)))
     progress.take(outcome(NOISE, "q2", accuracy=Score(reason="not_applicable")))
     assert line(progress) == "rag: 2/4"
@@ -89,42 +89,42 @@ def test_parts_that_do_not_fit_are_replaced_by_an_ellipsis() -> None:
     assert fit_parts(parts, 5, None) == "rag: "
 
 
-def left(steps: list[tuple[float, int]], at_once: int = 0, total: int = 120) -> list[float | None]:
-    """Return the time left after each step, rounded."""
+def times_left(steps: list[tuple[float, int]], at_once: int = 0, total: int = 120) -> list[float | None]:
+    """Return the rounded time left after each step."""
     pace = Pace()
     line = [pace.seconds_left(elapsed, ended, total, at_once) for elapsed, ended in steps]
     return [None if each is None else round(each, 1) for each in line]
 
 
 def test_the_time_left_waits_for_a_wave_and_then_counts_down() -> None:
-    together = [(1 + wave + at / 1000, 16 * wave + at) for wave in range(3) for at in range(1, 17)]
-    line = left(together, at_once=16)
-    assert set(line[:16]) == {None}, "how long a wave takes is known when a second one ends"
+    waves = [(1 + wave + at / 1000, 16 * wave + at) for wave in range(3) for at in range(1, 17)]
+    line = times_left(waves, at_once=16)
+    assert set(line[:16]) == {None}, "the duration of a wave is unknown until the second one ends"
     assert line[31] == 5.5
     assert line[47] == 4.5
-    assert left([*together, (3.9, 48)], 16)[-1] == 3.6
+    assert times_left([*waves, (3.9, 48)], 16)[-1] == 3.6
 
 
 def test_the_time_left_ignores_the_first_case() -> None:
     steps = [(0.5, 0), *((5 + at / 20, at + 1) for at in range(60))]
-    assert left(steps)[1] is None
-    assert all(2 < each < 10 for each in left(steps)[10:] if each is not None)
+    assert times_left(steps)[1] is None
+    assert all(2 < each < 10 for each in times_left(steps)[10:] if each is not None)
 
 
 def test_the_time_left_follows_a_changing_pace() -> None:
     slower = [*((at / 2, at) for at in range(1, 41)), *((20 + 2 * at, 40 + at) for at in range(1, 31))]
-    assert left(slower)[39] == 40
-    assert left(slower)[-1] == 100
+    assert times_left(slower)[39] == 40
+    assert times_left(slower)[-1] == 100
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.4, "0 s"), (59.4, "59 s"), (61, "1 min"), (3_540, "59 min"), (7_500, "2 h 05 min")]
 )
-def test_how_long_it_takes(seconds: float, text: str) -> None:
+def test_a_duration_has_at_most_two_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
-def test_text_is_cut_by_columns() -> None:
+def test_text_is_truncated_by_columns() -> None:
     assert cut("abc", 2) == "ab"
     assert cut("基金x", 4) == "基金"
     assert cut("基金x", 3) == "基"
@@ -136,12 +136,12 @@ def test_text_is_cut_by_columns() -> None:
     [("utf-8", "a – b · ▁█ 基"), ("cp1252", "a - b - _# \\u57fa"), ("ascii", "a - b - _# \\u57fa"),
      (None, "a – b · ▁█ 基"), ("gbk", "a – b · ▁█ 基"), ("no-such-code", "a - b - _# \\u57fa")],
 )  # fmt: skip
-def test_signs_missing_from_the_code_page_are_replaced(encoding: str | None, text: str) -> None:
+def test_characters_missing_from_the_encoding_are_replaced(encoding: str | None, text: str) -> None:
     assert legible("a – b · ▁█ 基", encoding) == text
     assert legible("a – b", "cp1252") == "a – b"
 
 
-def test_sparks_go_from_the_lowest_to_the_highest() -> None:
+def test_a_sparkline_goes_from_the_lowest_to_the_highest_value() -> None:
     assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"
     assert sparkline([0.5, None, 0.5, None]) == "▅ ▅"
     assert sparkline([0.5, 1.0], (0.0, 1.0)) == "▅█"

@@ -1,4 +1,4 @@
-"""Properties of JUnit files: stable names, no empty values, valid XML."""
+"""JUnit properties: stable names, no empty values, valid XML."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pytest_rageval.report.files.gate_json import encode_gate
 from pytest_rageval.report.files.results_json import encode_run
 
 
-def properties_of(each: Outcome, *unweighed: str, texts: bool = True) -> dict[str, str]:
-    return dict(case_properties(each, unweighed, texts=texts))
+def properties_of(each: Outcome, *unvalidated: str, texts: bool = True) -> dict[str, str]:
+    return dict(case_properties(each, unvalidated, texts=texts))
 
 
 def test_a_case_has_its_facets_scores_and_usage() -> None:
@@ -41,26 +41,26 @@ def test_unknown_values_have_no_property() -> None:
     unknown = properties_of(replace(scored, answer=replace(scored.answer, usage=Usage(prompt_tokens=0))))
     assert {name for name in unknown if name.startswith("rag.usage.")} == {"rag.usage.prompt_tokens"}
     assert (unknown["rag.usage.prompt_tokens"], unknown["rag.score.token_f1"]) == ("0", "0.0")  # zero is a value
-    lost = properties_of(
+    crash = properties_of(
         replace(scored, status="error", answer=None, scores={}, error="worker gone", error_type="worker_crashed")
     )
-    assert (lost["rag.status"], lost["rag.error_type"]) == ("error", "worker_crashed")
-    assert not [name for name in lost if name.startswith(("rag.usage.", "rag.score."))]
+    assert (crash["rag.status"], crash["rag.error_type"]) == ("error", "worker_crashed")
+    assert not [name for name in crash if name.startswith(("rag.usage.", "rag.score."))]
 
 
-def test_an_unscored_metric_has_its_reason_instead() -> None:
+def test_an_unscored_metric_has_a_reason_instead_of_a_score() -> None:
     unscored = outcome(PLAIN, "q3", polite=Score(reason="parse_error: it said <b>hm</b>"))
     assert properties_of(unscored)["rag.unscored.polite"] == "parse_error: it said <b>hm</b>"
     assert properties_of(unscored, texts=False)["rag.unscored.polite"] == "parse_error"
     assert "rag.score.polite" not in properties_of(unscored)
 
 
-def test_a_judge_that_is_not_weighed_yet_has_no_score() -> None:
-    judged: dict[str, Any] = {
+def test_a_score_of_a_judge_without_a_trust_check_is_left_out() -> None:
+    scores: dict[str, Any] = {
         "polite": Score(1.0, verdict=Verdict("yes")),
         "exact": Score(1.0, verdict=Verdict("yes", by="rule")),
     }
-    properties = properties_of(outcome(PLAIN, "q3", **judged), "polite", "exact")
+    properties = properties_of(outcome(PLAIN, "q3", **scores), "polite", "exact")
     assert properties["rag.unscored.polite"] == "judge_not_weighed_yet"
     assert "rag.score.polite" not in properties
     assert properties["rag.score.exact"] == "1.0"
@@ -75,11 +75,11 @@ def test_characters_invalid_in_xml_are_escaped() -> None:
     assert properties["rag.facet.title"] == "基金 <b>"
 
 
-def test_a_gate_has_value_bound_and_n() -> None:
-    done = finished_run()
-    done.evaluate_gates()
-    known = {"value": 0.5, "n": 1, "n_errors": 0, "ci95": [0.25, 0.75], "slice": {"topic": "A"}, "p_value": 0.25}
-    gate = {**encode_gate(done.gates[-1], texts=True), **known, "verdict": "inconclusive"}
+def test_a_gate_has_its_value_bound_and_number_of_cases() -> None:
+    run = finished_run()
+    run.evaluate_gates()
+    values = {"value": 0.5, "n": 1, "n_errors": 0, "ci95": [0.25, 0.75], "slice": {"topic": "A"}, "p_value": 0.25}
+    gate = {**encode_gate(run.gates[-1], texts=True), **values, "verdict": "inconclusive"}
     assert dict(gate_properties(gate, ">= 0.1")) == {
         "rag.gate.scope": "session",
         "rag.gate.bound": ">= 0.1",
@@ -92,7 +92,7 @@ def test_a_gate_has_value_bound_and_n() -> None:
         "rag.gate.ci95_high": "0.75",
         "rag.gate.slice.topic": "A",
     }
-    failed = encode_gate(done.gates[0], texts=True)
+    failed = encode_gate(run.gates[0], texts=True)
     assert failed["value"] is None
     assert "rag.gate.value" not in dict(gate_properties(failed, ">= 0.9"))
 

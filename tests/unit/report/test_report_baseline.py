@@ -1,4 +1,4 @@
-"""The committed baseline round-trips, and errors are one sentence."""
+"""The baseline file: it round-trips, and each error is one sentence."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ SNAPSHOT = Snapshot(
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Path:
-    path = tmp_path / "kept" / "rag-baseline.json"
+def baseline_path(tmp_path: Path) -> Path:
+    path = tmp_path / "stored" / "rag-baseline.json"
     write_baseline(path, SNAPSHOT)
     return path
 
 
-def test_a_baseline_round_trips(written: Path) -> None:
-    assert read_baseline(written) == replace(SNAPSHOT, path="rag-baseline.json")
+def test_a_baseline_round_trips(baseline_path: Path) -> None:
+    assert read_baseline(baseline_path) == replace(SNAPSHOT, path="rag-baseline.json")
 
 
-def test_the_cluster_of_a_testbed_is_written_and_read(tmp_path: Path) -> None:
+def test_the_cluster_of_a_testbed_is_stored(tmp_path: Path) -> None:
     cases = tuple(replace(case, cluster="topic") for case in CASES)
     testbeds = {TESTBED: MeasuredTestbed("test_a", ("accuracy", "f1"), "topic")}
     write_baseline(tmp_path / "b.json", replace(SNAPSHOT, testbeds=testbeds, cases=cases))
-    read = read_baseline(tmp_path / "b.json")
-    assert (read.testbeds, read.cases) == (testbeds, cases)
+    baseline = read_baseline(tmp_path / "b.json")
+    assert (baseline.testbeds, baseline.cases) == (testbeds, cases)
 
 
-def test_each_case_is_a_line_and_the_bytes_are_reproducible(written: Path) -> None:
-    text = written.read_text(encoding="utf-8")
+def test_each_case_is_a_line_and_the_bytes_are_reproducible(baseline_path: Path) -> None:
+    text = baseline_path.read_text(encoding="utf-8")
     lines = text.splitlines()
     first, last = next(at for at, line in enumerate(lines) if "q1" in line), len(lines) - 2
     assert [json.loads(line.rstrip(","))["case"] for line in lines[first:last]] == ["q1", "q2", "基金"]
@@ -68,48 +68,48 @@ def test_each_case_is_a_line_and_the_bytes_are_reproducible(written: Path) -> No
     }
     assert "基金" in text
     assert "\r" not in text
-    write_baseline(written, read_baseline(written))
-    assert written.read_text(encoding="utf-8") == text
+    write_baseline(baseline_path, read_baseline(baseline_path))
+    assert baseline_path.read_text(encoding="utf-8") == text
 
 
-def test_digests_of_judged_passages_are_a_line_each(tmp_path: Path) -> None:
+def test_digests_of_judged_passages_have_a_line_each(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     write_baseline(path, replace(SNAPSHOT, passages={"b.md#1": "b" * 16, "a.md#0": "a" * 16}))
     assert f'"passages": {{\n "a.md#0": "{"a" * 16}",\n "b.md#1": "{"b" * 16}"\n}}' in path.read_text(encoding="utf-8")
     assert read_baseline(path).passages == {"a.md#0": "a" * 16, "b.md#1": "b" * 16}
 
 
-def test_the_first_schema_is_read_and_has_no_digests(written: Path) -> None:
-    text = written.read_text(encoding="utf-8")
-    written.write_text(text.replace('"schema": 2', '"schema": 1'), encoding="utf-8")
-    assert read_baseline(written) == replace(SNAPSHOT, path="rag-baseline.json")
-    assert read_baseline(written).passages is None
+def test_a_baseline_of_schema_1_is_read_and_has_no_digests(baseline_path: Path) -> None:
+    text = baseline_path.read_text(encoding="utf-8")
+    baseline_path.write_text(text.replace('"schema": 2', '"schema": 1'), encoding="utf-8")
+    assert read_baseline(baseline_path) == replace(SNAPSHOT, path="rag-baseline.json")
+    assert read_baseline(baseline_path).passages is None
 
 
-def test_a_run_without_cases_is_written_and_read(tmp_path: Path) -> None:
+def test_a_baseline_without_cases_round_trips(tmp_path: Path) -> None:
     empty = replace(SNAPSHOT, cases=(), testbeds={}, metrics={})
     write_baseline(tmp_path / "b.json", empty)
     assert read_baseline(tmp_path / "b.json") == replace(empty, path="b.json")
 
 
-def test_a_baseline_is_written_atomically(written: Path) -> None:
-    before = written.read_bytes()
+def test_a_baseline_is_written_atomically(baseline_path: Path) -> None:
+    before = baseline_path.read_bytes()
     broken = replace(SNAPSHOT, cases=(replace(CASES[0], scores={"accuracy": float("nan")}),))
     with pytest.raises(ValueError, match="nan is not a finite number"):
-        write_baseline(written, broken)
-    assert written.read_bytes() == before
-    assert [path.name for path in written.parent.iterdir()] == ["rag-baseline.json"]
+        write_baseline(baseline_path, broken)
+    assert baseline_path.read_bytes() == before
+    assert [path.name for path in baseline_path.parent.iterdir()] == ["rag-baseline.json"]
 
 
-AGAIN = "resolve the conflict or write it anew with --rag-update-baseline"
+HOW_TO_FIX = "resolve the conflict or write it anew with --rag-update-baseline"
 
 
-def marked(text: str) -> str:
+def with_conflict_marker(text: str) -> str:
     head, case, tail = text.partition('{"testbed"')
     return f"{head}<<<<<<< ours\n{case}{tail}"
 
 
-def doubled(text: str) -> str:
+def with_duplicate_case(text: str) -> str:
     line = next(line for line in text.splitlines() if '"q1"' in line)
     return text.replace(line, f"{line}\n{line}")
 
@@ -117,50 +117,52 @@ def doubled(text: str) -> str:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (marked, f":14: invalid JSON (Expecting value); {AGAIN}"),
+        (with_conflict_marker, f":14: invalid JSON (Expecting value); {HOW_TO_FIX}"),
         (lambda text: text[: len(text) // 2], "invalid JSON ("),
-        (lambda text: "[" * 5000 + "]" * 5000, f":1: invalid JSON (it is nested deeper than 100 levels); {AGAIN}"),
-        (lambda text: "", f":1: invalid JSON (Expecting value); {AGAIN}"),
+        (lambda text: "[" * 5000 + "]" * 5000, f":1: invalid JSON (it is nested deeper than 100 levels); {HOW_TO_FIX}"),
+        (lambda text: "", f":1: invalid JSON (Expecting value); {HOW_TO_FIX}"),
         (lambda text: "[]",
          ": the baseline's schema is None, expected 1 or 2; write it anew with --rag-update-baseline"),
         (lambda text: "{}",
          ": the baseline's schema is None, expected 1 or 2; write it anew with --rag-update-baseline"),
         (lambda text: text.replace('"schema": 2', '"schema": 3'),
          ": the baseline's schema is 3, expected 1 or 2; write it anew with --rag-update-baseline"),
-        (lambda text: '{"schema": 1}', f": malformed baseline (KeyError: 'cases'); {AGAIN}"),
+        (lambda text: '{"schema": 1}', f": malformed baseline (KeyError: 'cases'); {HOW_TO_FIX}"),
         (lambda text: text.replace('"accuracy": 1.0', '"accuracy": 1.5'),
-         f": malformed baseline (a score of the case 'q1' is not in 0..1); {AGAIN}"),
+         f": malformed baseline (a score of the case 'q1' is not in 0..1); {HOW_TO_FIX}"),
         (lambda text: text.replace('"accuracy": 1.0', '"accuracy": NaN'),
-         f": malformed baseline (a score of the case 'q1' is not in 0..1); {AGAIN}"),
+         f": malformed baseline (a score of the case 'q1' is not in 0..1); {HOW_TO_FIX}"),
         (lambda text: text.replace('"accuracy": 1.0', '"accuracy": null'), ": malformed baseline (TypeError: "),
         (lambda text: text.replace('"accuracy": 1.0', '"accuracy": "good"'), ": malformed baseline ("),
         (lambda text: text.replace('"evidence": 0.5', '"evidence": 7'),
-         f": malformed baseline (the evidence of the case 'q1' is not in 0..1); {AGAIN}"),
+         f": malformed baseline (the evidence of the case 'q1' is not in 0..1); {HOW_TO_FIX}"),
         (lambda text: text.replace('"answer_seen": 0.5', '"answer_seen": -1'),
-         f": malformed baseline (the answer_seen of the case '基金' is not in 0..1); {AGAIN}"),
+         f": malformed baseline (the answer_seen of the case '基金' is not in 0..1); {HOW_TO_FIX}"),
         (lambda text: text.replace('"cases": [', '"cases": [7,'), ": malformed baseline (TypeError: "),
         (lambda text: text.replace('"facets": {}', '"facets": []'), ": malformed baseline (AttributeError: "),
         (lambda text: text.replace('"binary": true', '"colour": true'), ": malformed baseline (KeyError: 'binary'); "),
         (lambda text: text.replace('"cases": [', '"passages": {"a": 1}, "cases": ['),
-         f": malformed baseline (passages must be an object of ids and digests); {AGAIN}"),
-        (doubled, f": malformed baseline (duplicate case 'q1' of {TESTBED}); {AGAIN}"),
+         f": malformed baseline (passages must be an object of ids and digests); {HOW_TO_FIX}"),
+        (with_duplicate_case, f": malformed baseline (duplicate case 'q1' of {TESTBED}); {HOW_TO_FIX}"),
     ],
 )  # fmt: skip
-def test_an_invalid_baseline_is_one_sentence(written: Path, change: Callable[[str], str], problem: str) -> None:
-    text = written.read_text(encoding="utf-8")
-    written.write_text(change(text), encoding="utf-8")
+def test_an_invalid_baseline_is_reported_in_one_sentence(
+    baseline_path: Path, change: Callable[[str], str], problem: str
+) -> None:
+    text = baseline_path.read_text(encoding="utf-8")
+    baseline_path.write_text(change(text), encoding="utf-8")
     assert change(text) != text
     with pytest.raises(DataError) as caught:
-        read_baseline(written)
-    assert str(caught.value).startswith(str(written))
+        read_baseline(baseline_path)
+    assert str(caught.value).startswith(str(baseline_path))
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_binary_file_is_reported_in_one_sentence(written: Path) -> None:
-    written.write_bytes(b'{"schema": \xff')
+def test_a_binary_file_is_reported_in_one_sentence(baseline_path: Path) -> None:
+    baseline_path.write_bytes(b'{"schema": \xff')
     with pytest.raises(DataError, match="a baseline is UTF-8 text, and byte 11 is not"):
-        read_baseline(written)
+        read_baseline(baseline_path)
 
 
 def test_an_unreadable_file_is_reported_in_one_sentence(tmp_path: Path) -> None:
@@ -168,10 +170,10 @@ def test_an_unreadable_file_is_reported_in_one_sentence(tmp_path: Path) -> None:
         read_baseline(tmp_path)
 
 
-def test_a_byte_order_mark_and_crlf_are_accepted(written: Path) -> None:
-    text = written.read_text(encoding="utf-8")
-    written.write_bytes(("\ufeff" + text.replace("\n", "\r\n")).encode())
-    assert read_baseline(written).cases == CASES
+def test_a_byte_order_mark_and_crlf_are_accepted(baseline_path: Path) -> None:
+    text = baseline_path.read_text(encoding="utf-8")
+    baseline_path.write_bytes(("\ufeff" + text.replace("\n", "\r\n")).encode())
+    assert read_baseline(baseline_path).cases == CASES
 
 
 @pytest.mark.parametrize("text", ["# My notes\n", '{"id": "q1"}\n', '{\n"schema": 1,\n"outcomes": [\n]\n}\n', "\xff"])

@@ -1,4 +1,4 @@
-"""The cost of retrieval in the summary and in results.json."""
+"""Retriever sizes and stage times in the summary and in results.json."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wcwidth import wcswidth
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.codec import encode_facts, encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.files.read_results import run_of as read_again
+from pytest_rageval.report.files.read_results import run_of as read_run
 from pytest_rageval.report.files.results_json import results_of, schema
 from pytest_rageval.report.run.json_text import decode_results
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
@@ -50,12 +50,12 @@ def text_of(run: Run, width: int = 120, verbosity: int = 1) -> str:
 
 
 def results(run: Run) -> dict[str, Any]:
-    made = decode_results(results_of(run, "run", FINISHED, MatrixChoice()))
-    jsonschema.Draft202012Validator(schema()).validate(made)
-    return made
+    content = decode_results(results_of(run, "run", FINISHED, MatrixChoice()))
+    jsonschema.Draft202012Validator(schema()).validate(content)
+    return content
 
 
-def test_tables_show_what_retrievers_take_to_run() -> None:
+def test_tables_show_the_size_and_the_times_of_retrievers() -> None:
     text = text_of(run_of(BM25, HNSW), 80)
     rows = {line.split()[0]: line.split()[1:] for line in text[text.index("retrievers -") :].splitlines() if line}
     assert rows["retriever"] == ["bm25", "dense/hnsw"]
@@ -69,7 +69,7 @@ def test_tables_show_what_retrievers_take_to_run() -> None:
     assert "mine      retrieve    3  0.002  0.0029" in text
 
 
-def test_the_usual_tables_are_one_block_of_80_columns() -> None:
+def test_the_table_of_four_retrievers_fits_80_columns() -> None:
     large = {**HNSW, "index": "diskann", "passages": 5_000_000, "build_s": 4_321.0, "load_s": 12.34}
     large |= {"disk_bytes": 7_680_000_000, "resident_bytes": 812_345_678}
     text = text_of(run_of(BM25, HNSW, large, {**large, "retriever": "hybrid"}), 80)
@@ -81,19 +81,19 @@ def test_the_usual_tables_are_one_block_of_80_columns() -> None:
 
 
 def test_retrievers_with_one_name_differ_by_settings_and_have_no_query_times() -> None:
-    other = {**BM25, "k1": 0.9, "b": 0.4}
-    run = run_of({**BM25, "k1": 1.2, "b": 0.4}, other)
+    other_settings = {**BM25, "k1": 0.9, "b": 0.4}
+    run = run_of({**BM25, "k1": 1.2, "b": 0.4}, other_settings)
     text = text_of(run)
     rows = {line.split()[0]: line.split()[1:] for line in text[text.index("retrievers -") :].splitlines() if line}
     assert rows["retriever"] == ["bm25", "(k1=1.2)", "bm25", "(k1=0.9)"]
     assert rows["queries"] == rows["p95"] == ["–", "–"]
     retrievers = results(run)["deployment"]["retrievers"]
     assert [(each["name"], each["queries"]) for each in retrievers] == [("bm25", None), ("bm25", None)]
-    assert text_of(read_again(results(run))[0]) == text_of(run)
+    assert text_of(read_run(results(run))[0]) == text_of(run)
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_no_folder_of_the_machine_is_shown(texts: bool) -> None:
+def test_results_contain_no_path_of_the_machine(texts: bool) -> None:
     model = Path.home() / "models" / "minilm"
     prefixes = {"dense.model": "org/minilm", "passage_prefix": "passage: "}
     [retriever] = results(run_of({**HNSW, "model": str(model), **prefixes}, texts=texts))["deployment"]["retrievers"]
@@ -101,32 +101,32 @@ def test_no_folder_of_the_machine_is_shown(texts: bool) -> None:
 
 
 @pytest.mark.parametrize("width", [30, 40, 60])
-def test_the_tables_keep_within_the_terminal(width: int) -> None:
+def test_the_tables_fit_the_terminal(width: int) -> None:
     text = text_of(run_of(BM25, HNSW), width)
     lines = text[text.index("retrievers -") : text.index("gates")].splitlines()
     assert max(map(wcswidth, lines[1:])) <= width
 
 
-def test_a_quiet_summary_leaves_them_out() -> None:
+def test_a_quiet_summary_has_no_tables_of_retrievers() -> None:
     assert "retrievers -" not in text_of(run_of(BM25), verbosity=-1)
 
 
 @pytest.mark.parametrize("texts", [True, False])
 @pytest.mark.parametrize("facts", [(), (BM25, HNSW)])
-def test_a_stored_run_shows_the_same(facts: tuple[dict[str, Any], ...], texts: bool) -> None:
+def test_a_stored_run_has_the_same_summary(facts: tuple[dict[str, Any], ...], texts: bool) -> None:
     run = run_of(*facts, texts=texts)
-    again, _ = read_again(results(run))
+    stored_run, _ = read_run(results(run))
     assert "stages -" in text_of(run)
-    assert text_of(again) == text_of(run)
+    assert text_of(stored_run) == text_of(run)
 
 
-def test_without_retrieval_there_is_no_section() -> None:
+def test_a_run_without_retrieval_has_no_section() -> None:
     for run in (run_of(kinds=("generate",)), run_of(kinds=())):
         assert "stages -" not in text_of(run)
         assert "deployment" not in results(run)
 
 
-def test_results_have_the_facts_and_the_times() -> None:
+def test_results_contain_the_facts_of_retrievers_and_the_times_of_stages() -> None:
     times = {"n": 3, "p50_s": 0.002, "p95_s": pytest.approx(0.0029)}
     assert results(run_of(BM25))["deployment"] == {
         "retrievers": [{"name": "bm25", "facts": BM25, "queries": times}],
@@ -138,10 +138,10 @@ def test_results_have_the_facts_and_the_times() -> None:
     assert results(run_of(HNSW))["deployment"]["retrievers"][0]["queries"] is None
 
 
-def test_without_texts_the_seconds_of_each_case_stay() -> None:
+def test_results_without_texts_keep_the_seconds_of_each_case() -> None:
     run = run_of(BM25, texts=False)
-    made = results(run)
-    assert "§" not in str(made)
-    assert [step["kind"] for step in made["outcomes"][0]["answer"]["trace"]] == ["retrieve", "generate"]
-    assert made["outcomes"][0]["answer"]["trace"][0]["detail"] == {"seconds": 0.001, "retriever": "bm25"}
-    assert len(made["deployment"]["stages"]) == 2
+    content = results(run)
+    assert "§" not in str(content)
+    assert [step["kind"] for step in content["outcomes"][0]["answer"]["trace"]] == ["retrieve", "generate"]
+    assert content["outcomes"][0]["answer"]["trace"][0]["detail"] == {"seconds": 0.001, "retriever": "bm25"}
+    assert len(content["deployment"]["stages"]) == 2

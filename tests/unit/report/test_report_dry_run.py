@@ -1,4 +1,4 @@
-"""The table of a dry run."""
+"""The cost table of a dry run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMES = {"t.py::one": "one"}
 
 
 def cells(*estimates: Estimate) -> list[list[str]]:
-    """Return the cells of the table by row, the total last."""
+    """Return the cells of the table by row; the total is the last row."""
     head, rule, *rows = list(dry_run_lines(estimates, NAMES))[:-3]
     assert " ".join(head.split()) == HEAD
     starts = [match.start() for match in re.finditer(r"-+", rule)] + [len(rule)]
@@ -36,17 +36,17 @@ def test_cases_are_counted_once_despite_several_calls() -> None:
     assert total == ["all", "", "", "", "2", "4", "0", "2,468", "40", "1.0000"]
 
 
-def test_an_estimate_is_marked_and_so_is_its_sum() -> None:
-    exact, vague, total = cells(estimate(), estimate("tone", exact=False))
-    assert (exact[7:], vague[7:]) == (["1,234", "20", "0.5000"], ["~1,234", "20", "~0.5000"])
+def test_an_estimate_and_its_sum_are_marked() -> None:
+    exact, estimated, total = cells(estimate(), estimate("tone", exact=False))
+    assert (exact[7:], estimated[7:]) == (["1,234", "20", "0.5000"], ["~1,234", "20", "~0.5000"])
     assert total[7:] == ["~2,468", "40", "~1.0000"]
     assert cells(estimate(bounded=False))[0][7:] == ["1,234", "~20", "~0.5000"]
 
 
-def test_unknown_counts_are_question_marks() -> None:
-    known, unknown, total = cells(estimate(), estimate("tone", None))
+def test_unknown_counts_are_shown_as_question_marks() -> None:
+    row, unknown, total = cells(estimate(), estimate("tone", None))
     assert unknown[5:] == ["?", "0", "?", "?", "?"]
-    assert known[5:] == ["2", "0", "1,234", "20", "0.5000"]
+    assert row[5:] == ["2", "0", "1,234", "20", "0.5000"]
     assert total[5:] == ["2+?", "0", "1,234+?", "20+?", "?"]
 
 
@@ -55,7 +55,7 @@ def test_an_unknown_price_makes_the_sum_unknown() -> None:
     assert (row[9], priced[9], total[9]) == ("?", "0.5000", "?")
 
 
-def test_replayed_calls_send_nothing() -> None:
+def test_recorded_calls_cost_nothing() -> None:
     row, total = cells(estimate(recorded=2, prompt_tokens=0, completion_tokens=0, cost_usd=0.0))
     assert row[5:] == ["2", "2", "", "", "0.0000"]
     assert total[5:] == ["2", "2", "0", "0", "0.0000"]
@@ -66,7 +66,7 @@ def test_a_system_without_a_model_has_a_dash() -> None:
     assert row == ["one", "extractive", "answer", "–", "3", "0", "0", "", "", "0.0000"]
 
 
-def test_the_end_explains_the_signs_and_that_nothing_was_sent() -> None:
+def test_the_last_lines_explain_the_signs_and_say_that_nothing_was_sent() -> None:
     *_, blank, legend, last = dry_run_lines([estimate()], NAMES)
     assert (blank, last) == ("", "Nothing was asked.")
     assert legend.startswith("~ is an estimate; without ~, reply tokens and USD are upper bounds; ?")

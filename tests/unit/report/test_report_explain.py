@@ -9,13 +9,13 @@ from pytest_rageval.report.text.miss_reason import explain_check
 GATE = parse_gate("accuracy >= 0.5")
 
 
-def explained(answer: str, score: Score, question: str = "Where and when?") -> list[str]:
+def explanation_lines(answer: str, score: Score, question: str = "Where and when?") -> list[str]:
     instance = Instance("q1", question, (("Paris", "the capital"), ("1889",)))
     return explain_check(GATE, score, Case("q1", instance, None, {}), Answer(answer)).splitlines()
 
 
 def test_a_failed_check_shows_expected_and_matched_text_of_each_slot() -> None:
-    assert explained("In the capital, in 1890.", Score(0.25)) == [
+    assert explanation_lines("In the capital, in 1890.", Score(0.25)) == [
         "check accuracy >= 0.5 failed: accuracy is 0.25",
         "  case      q1",
         "  question  Where and when?",
@@ -26,13 +26,13 @@ def test_a_failed_check_shows_expected_and_matched_text_of_each_slot() -> None:
 
 
 def test_an_unscored_check_shows_the_reason() -> None:
-    assert explained("", Score(reason="parse_error"))[0] == (
+    assert explanation_lines("", Score(reason="parse_error"))[0] == (
         "check accuracy >= 0.5 failed: accuracy is unscored (parse_error)"
     )
 
 
-def test_hostile_and_long_texts_are_shown_inert_and_cut() -> None:
-    lines = explained("\x1b[2J\u202e" + "x" * 10_000, Score(0.0), "a\nb")
+def test_hostile_texts_are_escaped_and_long_texts_are_truncated() -> None:
+    lines = explanation_lines("\x1b[2J\u202e" + "x" * 10_000, Score(0.0), "a\nb")
     assert all(line.isprintable() for line in lines)
     assert lines[2] == r"  question  a\nb"
     assert lines[3].startswith(r"  answer    \x1b[2J\u202ex")

@@ -22,14 +22,14 @@ def folder(tmp_path: Path) -> RunFolder:
     return RunFolder(tmp_path, STARTED)
 
 
-def test_a_run_is_named_by_its_start_and_ignored_by_git(folder: RunFolder, tmp_path: Path) -> None:
+def test_a_run_folder_is_named_by_its_start_and_has_a_gitignore(folder: RunFolder, tmp_path: Path) -> None:
     assert folder.path == tmp_path / ".rageval" / "runs" / "20260102T030405"
     assert folder.id == "20260102T030405"
     assert (tmp_path / ".rageval" / ".gitignore").read_text().splitlines()[-1] == "*"
     folder.finish({})
 
 
-def test_git_sees_nothing_of_the_folder(folder: RunFolder, tmp_path: Path) -> None:
+def test_git_ignores_the_folder(folder: RunFolder, tmp_path: Path) -> None:
     folder.finish({"schema": 1})
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     status = ["git", "-C", str(tmp_path), "status", "--porcelain"]
@@ -43,7 +43,7 @@ def test_the_user_s_gitignore_is_not_changed(tmp_path: Path) -> None:
     assert (tmp_path / ".rageval" / ".gitignore").read_text() == "runs/\n"
 
 
-def test_runs_of_one_second_are_numbered(tmp_path: Path) -> None:
+def test_runs_started_in_the_same_second_are_numbered(tmp_path: Path) -> None:
     folders = [RunFolder(tmp_path, STARTED) for _ in range(3)]
     assert [folder.id for folder in folders] == ["20260102T030405", "20260102T030405-2", "20260102T030405-3"]
     for folder in folders:
@@ -80,13 +80,13 @@ def test_an_outcome_is_on_disk_as_soon_as_it_is_appended(folder: RunFolder) -> N
 
 
 @pytest.mark.skipif(os.name == "nt" or getattr(os, "geteuid", int)() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
+def test_a_folder_without_write_permission_raises_an_os_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(OSError, match="ermission"):
         RunFolder(tmp_path, STARTED)
 
 
-def test_a_file_where_the_folder_belongs_is_an_os_error(tmp_path: Path) -> None:
+def test_a_file_with_the_name_of_the_folder_raises_an_os_error(tmp_path: Path) -> None:
     (tmp_path / ".rageval").write_text("mine")
     with pytest.raises(OSError, match=r"exists|irectory"):
         RunFolder(tmp_path, STARTED)
@@ -94,17 +94,17 @@ def test_a_file_where_the_folder_belongs_is_an_os_error(tmp_path: Path) -> None:
 
 
 def test_the_list_of_recordings_is_written_atomically(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, text: str, **_: object) -> None:
+    def fail_half_way(path: Path, text: str, **_: object) -> None:
         path.write_bytes(text[: len(text) // 2].encode())
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_text", fail_half_way)
     with pytest.raises(OSError, match="No space"):
         folder.note_recordings(["a", "b"], complete=True)
     assert sorted(os.listdir(folder.path)) == [
         "ended.jsonl",
         "outcomes.jsonl",
-    ]  # half a list would prune used recordings
+    ]  # with half a list, pruning would delete used recordings
     folder.close()
 
 
@@ -147,7 +147,7 @@ def test_a_failure_leaves_the_existing_file_and_nothing_else(tmp_path: Path, bad
     assert os.listdir(tmp_path) == ["r.json"]
 
 
-def test_a_folder_in_the_place_of_the_file_is_an_os_error_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_folder_with_the_name_of_the_file_raises_an_os_error_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "r.json").mkdir()
     with pytest.raises(OSError, match=r"irectory|denied"):
         write_atomically(tmp_path / "r.json", {"schema": 1})
@@ -155,7 +155,7 @@ def test_a_folder_in_the_place_of_the_file_is_an_os_error_and_leaves_nothing(tmp
     assert os.listdir(tmp_path / "r.json") == []
 
 
-def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
     class Interrupting(dict[str, object]):
         def items(self) -> object:  # type: ignore[override]
             yield "schema", 1
@@ -168,7 +168,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no umask")
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
-def test_the_umask_is_respected_and_kept(tmp_path: Path, mask: int) -> None:
+def test_the_umask_is_respected_and_unchanged(tmp_path: Path, mask: int) -> None:
     before = os.umask(mask)
     try:
         write_atomically(tmp_path / "r.json", {"schema": 1})

@@ -1,4 +1,4 @@
-"""The gates of simulated sessions."""
+"""False alarms and detected losses of gates in simulated sessions."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def plan_of(per: AlphaPer) -> Plan:
 
 
 def outcomes_of(plan: Plan, draw: random.Random) -> Iterator[Outcome]:
-    """Yield a run of a system that is right in seven of ten cases."""
+    """Yield the outcomes of a system that is right in seven of ten cases."""
     for testbed in plan.testbeds:
         for at in range(CASES):
             scores = {"accuracy": Score(float(draw.random() < 0.7))}
             yield Outcome(f"{testbed}[q{at}]", f"{testbed}-{at}", testbed, {}, "mine", "scored", scores=scores)
 
 
-def red(seed: int, per: AlphaPer, *, broken: bool = False) -> bool:
-    """Return whether a session turns red; the system is unchanged, or wrong in all cases of the first testbed."""
+def session_fails(seed: int, per: AlphaPer, *, broken: bool = False) -> bool:
+    """Return whether a session fails; ``broken`` makes the system wrong in all cases of the first testbed."""
     plan, draw = plan_of(per), random.Random(seed)
     before, now = list(outcomes_of(plan, draw)), list(outcomes_of(plan, draw))
     if broken:
@@ -43,12 +43,12 @@ def red(seed: int, per: AlphaPer, *, broken: bool = False) -> bool:
     return any(gate.result.status == "failed" for gate in results)
 
 
-def test_an_unchanged_system_seldom_turns_a_session_of_ten_gates_red() -> None:
-    together = sum(red(seed, "session") for seed in range(SESSIONS))
-    alone = sum(red(seed, "gate") for seed in range(SESSIONS))
-    assert together <= 0.05 * SESSIONS
-    assert alone >= 0.15 * SESSIONS
+def test_an_unchanged_system_rarely_fails_a_session_of_ten_gates() -> None:
+    alpha_per_session = sum(session_fails(seed, "session") for seed in range(SESSIONS))
+    alpha_per_gate = sum(session_fails(seed, "gate") for seed in range(SESSIONS))
+    assert alpha_per_session <= 0.05 * SESSIONS
+    assert alpha_per_gate >= 0.15 * SESSIONS
 
 
-def test_a_clear_loss_turns_a_session_of_ten_gates_red() -> None:
-    assert all(red(seed, "session", broken=True) for seed in range(5))
+def test_a_clear_loss_fails_a_session_of_ten_gates() -> None:
+    assert all(session_fails(seed, "session", broken=True) for seed in range(5))

@@ -1,4 +1,4 @@
-"""The terminal and Markdown output of runs of every kind; ``RAGEVAL_RENEW=1`` rewrites the files."""
+"""Golden files of terminal and Markdown output; ``RAGEVAL_RENEW=1`` rewrites them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Results = dict[str, Any]
 
 
 def museum(fixtures_dir: Path) -> Results:
-    read: Results = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
-    return read
+    results: Results = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
+    return results
 
 
-def filtered(results: Results, keep: Callable[[Results], bool]) -> Results:
+def keep_outcomes(results: Results, keep: Callable[[Results], bool]) -> Results:
     """Return a run with some of the outcomes and no baseline."""
     results["outcomes"] = [each for each in results["outcomes"] if keep(each)]
     ids = {each["case_id"] for each in results["outcomes"]}
@@ -55,7 +55,7 @@ def without_baseline(results: Results) -> Results:
 def errors(results: Results) -> Results:
     for each in results["outcomes"]:
         each |= {"status": "error", "answer": None, "scores": {}, "error": "no such model", "error_type": "not_found"}
-    return filtered(results, lambda each: True)
+    return keep_outcomes(results, lambda each: True)
 
 
 def interrupted(results: Results) -> Results:
@@ -67,26 +67,26 @@ def interrupted(results: Results) -> Results:
 
 
 def five_systems(results: Results) -> Results:
-    mine = [each for each in results["outcomes"] if each["system"] == "quick"]
+    quick_outcomes = [each for each in results["outcomes"] if each["system"] == "quick"]
     for number in range(3):
-        for each in copy.deepcopy(mine):
+        for each in copy.deepcopy(quick_outcomes):
             system = f"系统-{number}"
             each |= {"nodeid": f"{each['nodeid'][:-1]}{number}]", "system": system}
             each["facets"] |= {"system": system}
             results["outcomes"].append(each)
-    return filtered(results, lambda each: True)
+    return keep_outcomes(results, lambda each: True)
 
 
-def same(results: Results) -> Results:
+def unchanged(results: Results) -> Results:
     return results
 
 
 RUNS: dict[str, Callable[[Results], Results]] = {
-    "two-systems": same,
-    "one-system": lambda results: filtered(results, lambda each: each["system"] == "quick"),
+    "two-systems": unchanged,
+    "one-system": lambda results: keep_outcomes(results, lambda each: each["system"] == "quick"),
     "five-systems": five_systems,
-    "one-case": lambda results: filtered(results, lambda each: each is results["outcomes"][0]),
-    "empty": lambda results: filtered(results, lambda each: False),
+    "one-case": lambda results: keep_outcomes(results, lambda each: each is results["outcomes"][0]),
+    "empty": lambda results: keep_outcomes(results, lambda each: False),
     "all-errors": errors,
     "interrupted": interrupted,
 }
@@ -98,7 +98,7 @@ def lines_of(results: Results, width: int = 80) -> list[Line]:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_run_is_shown_as_before(name: str, fixtures_dir: Path) -> None:
+def test_the_reports_of_a_run_equal_the_golden_files(name: str, fixtures_dir: Path) -> None:
     results = RUNS[name](museum(fixtures_dir))
     Draft202012Validator(schema()).validate(results)
     run, choice = run_of(results)
@@ -110,7 +110,7 @@ def test_a_run_is_shown_as_before(name: str, fixtures_dir: Path) -> None:
     assert text.partition("\n")[0].partition("tests: ")[2] == account["verdict"]
 
 
-def test_colours_are_shown_as_before_and_values_always_as_text(fixtures_dir: Path) -> None:
+def test_coloured_output_equals_the_golden_files_and_every_mark_covers_text(fixtures_dir: Path) -> None:
     lines = lines_of(museum(fixtures_dir))
     for colours in (16, 256):
         text = "".join(f"{paint(line, colours, None)}\n" for line in lines)
@@ -123,18 +123,18 @@ def test_colours_are_shown_as_before_and_values_always_as_text(fixtures_dir: Pat
 def test_the_report_does_not_depend_on_the_order_of_workers(fixtures_dir: Path) -> None:
     results = museum(fixtures_dir)
     run, choice = run_of(results)
-    planned = dict(run.plan.cases)
+    planned_cases = dict(run.plan.cases)
     random.Random(1).shuffle(results["outcomes"])
-    other, _ = run_of(results)
-    other.plan.cases = planned
-    other.evaluate_gates()
-    assert list(summary_lines(other, choice, 80, 1)) == list(summary_lines(run, choice, 80, 1))
-    assert markdown_of(other, choice) == markdown_of(run, choice)
+    shuffled, _ = run_of(results)
+    shuffled.plan.cases = planned_cases
+    shuffled.evaluate_gates()
+    assert list(summary_lines(shuffled, choice, 80, 1)) == list(summary_lines(run, choice, 80, 1))
+    assert markdown_of(shuffled, choice) == markdown_of(run, choice)
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
 @pytest.mark.parametrize("name", RUNS)
-def test_lines_keep_within_the_terminal(name: str, width: int, fixtures_dir: Path) -> None:
+def test_lines_fit_the_terminal(name: str, width: int, fixtures_dir: Path) -> None:
     """Only the commands at the end may be wider: a wrapped command cannot be copied."""
     lines = [line.text for line in lines_of(RUNS[name](museum(fixtures_dir)), width)]
     end = lines.index("see it:") if "see it:" in lines else len(lines)
@@ -145,6 +145,6 @@ def test_lines_keep_within_the_terminal(name: str, width: int, fixtures_dir: Pat
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "gbk", "utf-8"])
 @pytest.mark.parametrize("colours", [0, 16, 256])
-def test_any_code_page_can_show_the_summary(encoding: str, colours: int, fixtures_dir: Path) -> None:
+def test_the_summary_can_be_encoded_in_any_code_page(encoding: str, colours: int, fixtures_dir: Path) -> None:
     for line in lines_of(museum(fixtures_dir)):
         paint(line, colours, encoding).encode(encoding)

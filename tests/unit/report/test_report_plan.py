@@ -11,18 +11,18 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 
 TEXTS = st.text(max_size=10)
-MANY = st.lists(TEXTS, max_size=3).map(tuple)
-testbeds = st.builds(TestbedPlan, TEXTS, TEXTS, st.lists(TEXTS, min_size=1, max_size=3).map(tuple), MANY,
-                     st.integers(0, 10**6), st.booleans(), MANY)  # fmt: skip
+LISTS = st.lists(TEXTS, max_size=3).map(tuple)
+testbeds = st.builds(TestbedPlan, TEXTS, TEXTS, st.lists(TEXTS, min_size=1, max_size=3).map(tuple), LISTS,
+                     st.integers(0, 10**6), st.booleans(), LISTS)  # fmt: skip
 plans = st.builds(
     Plan,
     testbeds=st.lists(testbeds, max_size=3).map(lambda each: {testbed.nodeid: testbed for testbed in each}),
     cases=st.dictionaries(TEXTS, st.tuples(TEXTS, TEXTS, TEXTS, st.integers(0, 9)), max_size=4),
     facets=st.lists(st.dictionaries(TEXTS, TEXTS, max_size=3), max_size=3),
     metrics=st.dictionaries(TEXTS, st.builds(MetricInfo, st.booleans(), st.booleans()), max_size=3),
-    session_gates=MANY,
+    session_gates=LISTS,
     fingerprint=TEXTS,
-    notes=MANY,
+    notes=LISTS,
 )
 
 
@@ -34,29 +34,31 @@ def test_a_plan_round_trips(plan: Plan) -> None:
 
 
 def test_a_full_plan_keeps_its_order_and_types() -> None:
-    planned = plan()
-    read = Plan.loads(planned.dumps())
-    assert read == planned
-    assert list(read.cases) == list(planned.cases)
-    assert list(read.testbeds) == list(planned.testbeds)
-    testbed = read.testbeds[NOISE]
+    full_plan = plan()
+    decoded = Plan.loads(full_plan.dumps())
+    assert decoded == full_plan
+    assert list(decoded.cases) == list(full_plan.cases)
+    assert list(decoded.testbeds) == list(full_plan.testbeds)
+    testbed = decoded.testbeds[NOISE]
     assert (testbed.gates, testbed.notes, testbed.metrics) == (
         ("accuracy[topic=*] >= 0.9",), ("short pools",), ("accuracy", "token_f1"),
     )  # fmt: skip
-    assert type(read.cases[f"{NOISE}[q1]"]) is tuple
+    assert type(decoded.cases[f"{NOISE}[q1]"]) is tuple
 
 
-def test_a_plan_crosses_processes_as_plain_ascii() -> None:
+def test_a_plan_is_sent_between_processes_as_ascii() -> None:
     text = Plan(notes=("基金 \ud83d",)).dumps()
     assert text.isascii()
-    assert json.loads(text)["notes"] == ["基金 \\ud83d"]  # what UTF-8 cannot encode is escaped, as in reports
+    assert json.loads(text)["notes"] == [
+        "基金 \\ud83d"
+    ]  # characters that UTF-8 cannot encode are escaped, as in reports
 
 
 def test_the_first_metric_is_the_primary_one() -> None:
     assert plan().testbeds[NOISE].primary == "accuracy"
 
 
-def test_a_planned_case_whose_process_died_is_an_error() -> None:
+def test_a_planned_case_of_a_crashed_worker_is_an_error() -> None:
     assert plan().crash_outcome(f"{NOISE}[q1]", "worker 'gw1' crashed") == Outcome(
         f"{NOISE}[q1]",
         "q1",

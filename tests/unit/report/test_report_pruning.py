@@ -1,4 +1,4 @@
-"""Pruning of old runs."""
+"""Removal of old runs by the keep limits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 from pytest_rageval.report.files.pruning import FolderLock, KeepLimits, parse_keep_limits, prune
 from pytest_rageval.report.files.run_folder import run_age
 
-HOLD = "import sys; from pathlib import Path; from pytest_rageval.report.files.pruning import FolderLock;"
-HOLD += "going = FolderLock(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
+HOLD_LOCK = "import sys; from pathlib import Path; from pytest_rageval.report.files.pruning import FolderLock;"
+HOLD_LOCK += "lock = FolderLock(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """Return a folder of twelve runs; two started in each second."""
+    """Return a folder of twelve runs, two per second."""
     runs = tmp_path / ".rageval" / "runs"
     for second in range(6):
         for name in (f"20260101T00000{second}", f"20260101T00000{second}-2"):
@@ -31,7 +31,7 @@ def remaining(runs: Path) -> list[str]:
     return [path.name for path in sorted(runs.iterdir(), key=run_age)]
 
 
-def test_the_newest_stay(runs: Path) -> None:
+def test_the_newest_runs_stay(runs: Path) -> None:
     before = remaining(runs)
     assert prune(runs, KeepLimits(5)) == before[:-5]
     assert remaining(runs) == before[-5:] == ["20260101T000003-2", *before[-4:]]
@@ -54,17 +54,17 @@ def test_spared_runs_and_other_folders_stay(runs: Path) -> None:
 
 
 def test_an_active_run_stays_until_it_ends(runs: Path) -> None:
-    going = FolderLock(runs / "20260101T000000")
+    lock = FolderLock(runs / "20260101T000000")
     prune(runs, KeepLimits(1))
     assert remaining(runs) == ["20260101T000000", "20260101T000005-2"]
-    going.end()
+    lock.end()
     assert os.listdir(runs / "20260101T000000") == ["outcomes.jsonl"]
     assert prune(runs, KeepLimits(1)) == ["20260101T000000"]
 
 
-def test_an_active_run_of_another_process_stays_until_that_is_killed(runs: Path) -> None:
+def test_an_active_run_of_another_process_stays_until_the_process_is_killed(runs: Path) -> None:
     oldest = runs / "20260101T000000"
-    command = [sys.executable, "-c", HOLD, str(oldest)]
+    command = [sys.executable, "-c", HOLD_LOCK, str(oldest)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
@@ -84,7 +84,7 @@ def test_leftovers_of_another_pruning_are_removed(runs: Path) -> None:
 def test_older_runs_are_removed_until_the_rest_is_small_enough(runs: Path) -> None:
     before = remaining(runs)
     for name in before:
-        (runs / name / "results.json").write_text("x" * 997)  # 1,000 bytes a run
+        (runs / name / "results.json").write_text("x" * 997)  # 1,000 bytes per run
     assert prune(runs, KeepLimits(8, 5000)) == before[:-5]
     assert prune(runs, KeepLimits(None, 4999)) == before[-5:-4]
     assert prune(runs, KeepLimits(3, 10**9)) == before[-4:-3]

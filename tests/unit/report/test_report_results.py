@@ -37,25 +37,25 @@ def results(run: Run, *, run_id: str = "r1") -> dict[str, Any]:
     return decode_results(results_of(run, run_id, FINISHED, MatrixChoice()))
 
 
-def validate(made: dict[str, Any]) -> None:
-    jsonschema.Draft202012Validator(schema(), format_checker=jsonschema.FormatChecker()).validate(made)
+def validate(content: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator(schema(), format_checker=jsonschema.FormatChecker()).validate(content)
 
 
-def test_the_schema_is_a_schema() -> None:
+def test_the_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
 
 
 def test_an_empty_run_is_valid() -> None:
-    made = results(Run(STARTED), run_id="")
-    validate(made)
-    assert made == {
+    content = results(Run(STARTED), run_id="")
+    validate(content)
+    assert content == {
         "schema": 1,
         "account": {"verdict": "no case was run", "state": "open", "findings": []},
         "run": {
             "id": "",
             "started": "2026-01-02T03:04:05+00:00",
             "duration_s": 1.5,
-            "versions": made["run"]["versions"],
+            "versions": content["run"]["versions"],
             "fingerprint": "",
             "interrupted": False,
             "exitstatus": 0,
@@ -79,18 +79,18 @@ def test_an_empty_run_is_valid() -> None:
             "spent_usd": 0,
         },
     }  # fmt: skip
-    assert made["run"]["versions"]["pytest-rageval"] == version("pytest-rageval")
-    assert {"python", "pytest"} <= set(made["run"]["versions"])
+    assert content["run"]["versions"]["pytest-rageval"] == version("pytest-rageval")
+    assert {"python", "pytest"} <= set(content["run"]["versions"])
 
 
-def test_correlations_are_stored_if_retrieval_is_scored() -> None:
-    planned = plan()
-    planned.testbeds = {NOISE: replace(planned.testbeds[NOISE], metrics=("accuracy", "erag:P@5"), gates=())}
-    planned.metrics["erag:P@5"] = MetricInfo(of="retrieval", downstream=False)
+def test_correlations_are_stored_if_the_run_has_a_retrieval_metric() -> None:
+    full_plan = plan()
+    full_plan.testbeds = {NOISE: replace(full_plan.testbeds[NOISE], metrics=("accuracy", "erag:P@5"), gates=())}
+    full_plan.metrics["erag:P@5"] = MetricInfo(of="retrieval", downstream=False)
     scores = {"accuracy": Score(1.0), "erag:P@5": Score(0.5)}
-    made = results(take(Run(STARTED, planned), replace(outcome(NOISE, "q1"), scores=scores)))
-    validate(made)
-    assert made["correlations"] == [
+    content = results(take(Run(STARTED, full_plan), replace(outcome(NOISE, "q1"), scores=scores)))
+    validate(content)
+    assert content["correlations"] == [
         {
             "testbed": NOISE, "system": "mine", "retrieval": "erag:P@5", "downstream": "accuracy", "n": 1,
             "tau_b": {"value": None, "ci95": None}, "rho": {"value": None, "ci95": None}, "reason": "too_few",
@@ -100,17 +100,17 @@ def test_correlations_are_stored_if_retrieval_is_scored() -> None:
 
 
 @pytest.mark.parametrize("metric", ["erag:P@5", "R@5"])
-def test_correlations_have_intervals_if_the_summary_shows_them(metric: str) -> None:
-    planned = plan()
-    planned.testbeds = {NOISE: replace(planned.testbeds[NOISE], metrics=("accuracy", metric), gates=())}
-    planned.metrics[metric] = MetricInfo(of="retrieval", downstream=False)
-    run = Run(STARTED, planned)
+def test_correlations_have_intervals_only_if_the_summary_shows_them(metric: str) -> None:
+    full_plan = plan()
+    full_plan.testbeds = {NOISE: replace(full_plan.testbeds[NOISE], metrics=("accuracy", metric), gates=())}
+    full_plan.metrics[metric] = MetricInfo(of="retrieval", downstream=False)
+    run = Run(STARTED, full_plan)
     for at in range(9):
         scores = {"accuracy": Score(float(at % 2)), metric: Score(at / 9)}
         take(run, replace(outcome(NOISE, "q1"), nodeid=f"{NOISE}[c{at}]", case_id=f"c{at}", scores=scores))
-    made = results(run)
-    validate(made)
-    [row] = made["correlations"]
+    content = results(run)
+    validate(content)
+    [row] = content["correlations"]
     for estimate in (row["tau_b"], row["rho"]):
         assert estimate["value"] is not None
         assert (estimate["ci95"] is not None) == metric.startswith("erag:")
@@ -124,31 +124,31 @@ def test_a_run_with_everything_is_valid(texts: bool, interrupted: bool) -> None:
         take(run, outcome(NOISE, "late", accuracy=Score(0.0)))
     run.interrupted = interrupted
     run.evaluate_gates()
-    made = results(run)
-    validate(made)
-    assert made["run"]["interrupted"] is interrupted
-    assert {gate["status"] for gate in made["gates"]} == ({"skipped"} if interrupted else {"failed", "passed"})
-    assert len(made["outcomes"]) == (3 if interrupted else 4)
-    assert set(made["testbeds"]) == {NOISE, PLAIN}
+    content = results(run)
+    validate(content)
+    assert content["run"]["interrupted"] is interrupted
+    assert {gate["status"] for gate in content["gates"]} == ({"skipped"} if interrupted else {"failed", "passed"})
+    assert len(content["outcomes"]) == (3 if interrupted else 4)
+    assert set(content["testbeds"]) == {NOISE, PLAIN}
 
 
-def test_no_text_of_the_data_or_of_an_answer_is_written_when_texts_are_left_out() -> None:
-    with_texts, without = finished_run(), finished_run(texts=False)
+def test_results_without_texts_contain_no_text_of_data_or_answers() -> None:
+    with_texts, without_texts = finished_run(), finished_run(texts=False)
     with_texts.evaluate_gates()
-    without.evaluate_gates()
+    without_texts.evaluate_gates()
     assert json.dumps(results(with_texts), ensure_ascii=False).count(MARK) > 20
-    assert MARK not in json.dumps(results(without), ensure_ascii=False)
+    assert MARK not in json.dumps(results(without_texts), ensure_ascii=False)
 
 
 def test_outcomes_and_instances_are_unchanged_and_in_data_order() -> None:
     run = finished_run()
-    made = results(run)
-    assert made["outcomes"] == [encode_outcome(o) for o in run.ordered()]
-    assert list(made["instances"]) == ["q1", "q2", "q3"]
-    assert made["instances"]["q1"] == encode_instance(instance("q1"))
+    content = results(run)
+    assert content["outcomes"] == [encode_outcome(o) for o in run.ordered()]
+    assert list(content["instances"]) == ["q1", "q2", "q3"]
+    assert content["instances"]["q1"] == encode_instance(instance("q1"))
 
 
-def test_a_gate_is_written_with_its_numbers_cells_and_worst_cases() -> None:
+def test_a_gate_is_stored_with_its_numbers_cells_and_worst_cases() -> None:
     run = take(finished_run(), outcome(NOISE, "late", accuracy=Score(0.0)))
     run.evaluate_gates()
     gate, rate, _ = results(run)["gates"]
@@ -175,18 +175,18 @@ def test_a_gate_is_written_with_its_numbers_cells_and_worst_cases() -> None:
 
 
 def test_the_matrix_is_the_first_of_the_matrices() -> None:
-    made = results(finished_run())
-    assert made["matrix"] == made["matrices"][0]
-    assert [m["metric"] for m in made["matrices"]] == ["accuracy", "token_f1"]
-    cell = {"mean": 1.0, "n": 1, "n_unscored": 1, "ci95": made["matrix"]["total"]["ci95"]}
-    assert made["matrix"] == {
+    content = results(finished_run())
+    assert content["matrix"] == content["matrices"][0]
+    assert [m["metric"] for m in content["matrices"]] == ["accuracy", "token_f1"]
+    cell = {"mean": 1.0, "n": 1, "n_unscored": 1, "ci95": content["matrix"]["total"]["ci95"]}
+    assert content["matrix"] == {
         "metric": "accuracy", "system": "", "row_facet": "topic", "col_facet": "task", "rows": ["A"], "cols": ["qa"],
         "cells": [[cell]], "row_margin": [cell], "col_margin": [cell], "total": cell,
         "row_macro": [1.0], "col_macro": [1.0], "total_macro": 1.0,
     }  # fmt: skip
 
 
-def test_usage_is_summed_and_unknown_if_a_part_is() -> None:
+def test_usage_is_summed_and_unknown_if_a_part_is_unknown() -> None:
     run = finished_run()
     assert results(run)["usage"] == {
         "calls": 3, "replayed": 0, "attempts": 3, "prompt_tokens": 30, "completion_tokens": 15, "cost_usd": 0.75,
@@ -203,15 +203,15 @@ def test_usage_is_summed_and_unknown_if_a_part_is() -> None:
     assert results(run)["usage"]["prompt_tokens"] is None
 
 
-def test_a_worker_that_died_leaves_a_valid_outcome() -> None:
+def test_a_crashed_worker_leaves_a_valid_outcome() -> None:
     run = finished_run()
-    lost = run.plan.crash_outcome(f"{NOISE}[late]", "worker 'gw0' crashed")
-    assert lost is not None
-    run.take(encode_outcome(lost), None)
+    crash = run.plan.crash_outcome(f"{NOISE}[late]", "worker 'gw0' crashed")
+    assert crash is not None
+    run.take(encode_outcome(crash), None)
     run.evaluate_gates()
-    made = results(run)
-    validate(made)
-    assert made["outcomes"][2]["error_type"] == "worker_crashed"
+    content = results(run)
+    validate(content)
+    assert content["outcomes"][2]["error_type"] == "worker_crashed"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_worker_that_died_leaves_a_valid_outcome() -> None:
         {"instances": {"q1": {"passages": {"p0": {"role": "gold"}}}}},
     ],
 )  # fmt: skip
-def test_the_schema_rejects_other_values(change: dict[str, Any]) -> None:
+def test_the_schema_rejects_invalid_values(change: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
         validate({**results(Run(STARTED)), **change})
 
@@ -233,28 +233,30 @@ def test_the_schema_rejects_other_values(change: dict[str, Any]) -> None:
         {"value": 1.0, "label": ["yes"]}, {"value": 1.0, "label": "yes", "judge": "j"},
     ],
 )  # fmt: skip
-def test_the_schema_rejects_a_score_with_neither_or_both(score: dict[str, Any]) -> None:
+def test_the_schema_rejects_a_malformed_score(score: dict[str, Any]) -> None:
     encoded = encode_outcome(outcome(NOISE, "q1"))
-    made = results(Run(STARTED, Plan()))
-    validate({**made, "outcomes": [{**encoded, "scores": {"accuracy": {"value": 1.0}}}]})
+    content = results(Run(STARTED, Plan()))
+    validate({**content, "outcomes": [{**encoded, "scores": {"accuracy": {"value": 1.0}}}]})
     with pytest.raises(jsonschema.ValidationError):
-        validate({**made, "outcomes": [{**encoded, "scores": {"accuracy": score}}]})
+        validate({**content, "outcomes": [{**encoded, "scores": {"accuracy": score}}]})
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_a_judged_outcome_is_valid_and_has_no_judge_text_without_texts(texts: bool) -> None:
+def test_a_judged_outcome_is_valid_and_contains_judge_texts_only_with_texts(texts: bool) -> None:
     verdict = Verdict("yes", f"{MARK} as it says", (f"{MARK} hm", f"{MARK} yes"))
-    silent = Verdict(None, "", (f"{MARK} hm",), f"parse_error: {MARK} hm is no label")
-    judged = outcome(NOISE, "q1", accuracy=Score(1.0, None, verdict), token_f1=Score(None, silent.problem, silent))
+    unreadable = Verdict(None, "", (f"{MARK} hm",), f"parse_error: {MARK} hm is no label")
+    judged_outcome = outcome(
+        NOISE, "q1", accuracy=Score(1.0, None, verdict), token_f1=Score(None, unreadable.problem, unreadable)
+    )
     run = Run(STARTED, plan(), texts=texts)
-    run.take(encode_outcome(replace(judged, calls=Calls(2, 1, 1, 10, None, 0.5, None))), None)
-    made = results(run)
-    validate(made)
-    (written,) = made["outcomes"]
-    assert written["scores"]["accuracy"]["label"] == "yes"
-    assert written["calls"]["replayed"] == 1
-    assert (MARK in json.dumps(made, ensure_ascii=False)) is texts
-    assert ("replies" in written["scores"]["token_f1"]) is texts
+    run.take(encode_outcome(replace(judged_outcome, calls=Calls(2, 1, 1, 10, None, 0.5, None))), None)
+    content = results(run)
+    validate(content)
+    (stored_outcome,) = content["outcomes"]
+    assert stored_outcome["scores"]["accuracy"]["label"] == "yes"
+    assert stored_outcome["calls"]["replayed"] == 1
+    assert (MARK in json.dumps(content, ensure_ascii=False)) is texts
+    assert ("replies" in stored_outcome["scores"]["token_f1"]) is texts
 
 
 def test_an_instance_without_passages_is_valid() -> None:

@@ -22,10 +22,10 @@ def test_outcomes_are_in_data_order() -> None:
 
 def test_the_last_run_of_a_case_counts() -> None:
     run = finished_run()
-    again = outcome(NOISE, "q1", accuracy=Score(0.0))
-    run.take(encode_outcome(again), None)
+    repetition = outcome(NOISE, "q1", accuracy=Score(0.0))
+    run.take(encode_outcome(repetition), None)
     assert len(run.outcomes) == 3
-    assert run.outcomes[f"{NOISE}[q1]"] == again
+    assert run.outcomes[f"{NOISE}[q1]"] == repetition
 
 
 def test_an_instance_is_stored_once_and_may_be_missing() -> None:
@@ -56,7 +56,7 @@ def test_every_gate_of_testbeds_and_session_is_evaluated_in_its_scope() -> None:
     assert len(run.evaluate_gates()) == 3
 
 
-def test_a_gate_whose_cases_did_not_all_run_is_skipped() -> None:
+def test_a_gate_is_skipped_if_some_of_its_cases_did_not_run() -> None:
     run = finished_run()
     assert {status for _, status, _ in gates(run)} == {"skipped"}
     assert run.gates[0].result.reason == "1 of its cases did not run, because the session stopped early"
@@ -69,7 +69,7 @@ def test_a_session_gate_on_a_metric_covers_the_testbeds_that_compute_it() -> Non
     assert run.gates[-1].result.n_errors == 1
 
 
-def test_an_interrupted_run_decides_nothing() -> None:
+def test_an_interrupted_run_skips_every_gate() -> None:
     run = finished_run()
     run.interrupted = True
     assert {status for _, status, _ in gates(run)} == {"skipped"}
@@ -79,15 +79,15 @@ def test_a_testbed_without_gate_and_assertion_is_reported() -> None:
     def names(*testbeds: TestbedPlan, session: tuple[str, ...] = ()) -> list[str]:
         return ungated_testbeds(Plan({t.nodeid: t for t in testbeds}, session_gates=session))
 
-    bare = TestbedPlan("a::b", "b", ("accuracy",))
+    ungated = TestbedPlan("a::b", "b", ("accuracy",))
     gated = TestbedPlan("a::c", "c", ("accuracy",), ("n >= 1",))
     asserting = TestbedPlan("a::d", "d", ("accuracy",), asserts=True)
-    assert names(bare, gated, asserting) == ["b"]
-    assert names(bare, session=("n >= 1",)) == []
+    assert names(ungated, gated, asserting) == ["b"]
+    assert names(ungated, session=("n >= 1",)) == []
     assert names() == []
 
 
-def test_each_primary_metric_has_a_matrix_the_largest_first() -> None:
+def test_each_primary_metric_has_a_matrix_and_the_largest_comes_first() -> None:
     first, second = finished_run().matrices(MatrixChoice())
     assert (first.metric, first.rows, first.cols, first.row_facet, first.col_facet) == (
         "accuracy", ("A",), ("qa",), "topic", "task",
@@ -97,7 +97,7 @@ def test_each_primary_metric_has_a_matrix_the_largest_first() -> None:
     assert (second.metric, second.rows, second.cols, second.total.mean) == ("token_f1", ("B",), ("chat",), 0.5)
 
 
-def test_only_the_chosen_matrix_is_drawn() -> None:
+def test_a_chosen_matrix_is_the_only_one() -> None:
     (matrix,) = finished_run().matrices(MatrixChoice("token_f1", "task", "noise_rate"))
     assert (matrix.metric, matrix.row_facet, matrix.col_facet) == ("token_f1", "task", "noise_rate")
     assert (matrix.rows, matrix.cols) == (("chat", "qa"), ("0", "0.4", "-"))
@@ -114,7 +114,7 @@ def test_several_systems_have_a_matrix_each() -> None:
     assert [(m.system, m.total.mean) for m in matrices] == [("mine", 0.5), ("another", 0.25), ("other", 0.25)]
 
 
-def test_without_topic_and_task_the_matrix_is_over_dataset_and_ability() -> None:
+def test_the_matrix_is_over_dataset_and_ability_if_there_is_no_topic_and_task() -> None:
     run = Run(STARTED, Plan({NOISE: plan().testbeds[NOISE]}))
     encoded = encode_outcome(outcome(NOISE, "q2", accuracy=Score(1.0)))
     run.take({**encoded, "facets": {"dataset": "rgb:en.json", "ability": "noise_robustness"}}, None)
@@ -122,15 +122,15 @@ def test_without_topic_and_task_the_matrix_is_over_dataset_and_ability() -> None
     assert (matrix.rows, matrix.cols) == (("rgb:en.json",), ("noise_robustness",))
 
 
-def test_skipped_cases_are_in_no_matrix() -> None:
+def test_matrices_leave_out_skipped_cases() -> None:
     run = take(Run(STARTED, plan()), outcome(NOISE, "q1", "skipped"))
     assert run.matrices(MatrixChoice()) == []
     assert run.matrices(MatrixChoice("accuracy")) == []
 
 
 def test_a_testbed_at_several_noise_rates_has_a_curve() -> None:
-    finished = finished_run()
-    (curve,) = curves(finished.plan, finished.originals())
+    run = finished_run()
+    (curve,) = curves(run.plan, run.originals())
     name, system, metric, outcomes = curve
     assert (name, system, metric) == ("test_noise", "mine", "accuracy")
     assert [o.case_id for o in outcomes] == ["q2", "q1"]
@@ -140,14 +140,16 @@ def test_a_testbed_at_several_noise_rates_has_a_curve() -> None:
 def test_a_deselected_case_is_not_counted_as_removed() -> None:
     baseline = take(Run(STARTED, plan()), *(outcome(NOISE, name, accuracy=Score(1.0)) for name in ("q1", "q2")))
 
-    def gone(run: Run) -> list[str]:
+    def removed_cases(run: Run) -> list[str]:
         run.baseline = baseline.snapshot()
         comparison = run.comparison(MatrixChoice())
         assert comparison is not None
         return [case.case for case in comparison.pairing.removed]
 
-    stopped, ended = (take(Run(STARTED, plan()), outcome(NOISE, "q2", accuracy=Score(1.0))) for _ in range(2))
-    ended.plan = replace(ended.plan, cases={f"{NOISE}[q2]": ended.plan.cases[f"{NOISE}[q2]"]})
-    assert gone(stopped) == []
-    assert gone(ended) == ["q1"]
-    assert gone(take(ended, outcome(NOISE, "q1", "skipped"))) == []
+    stopped_run, complete_run = (
+        take(Run(STARTED, plan()), outcome(NOISE, "q2", accuracy=Score(1.0))) for _ in range(2)
+    )
+    complete_run.plan = replace(complete_run.plan, cases={f"{NOISE}[q2]": complete_run.plan.cases[f"{NOISE}[q2]"]})
+    assert removed_cases(stopped_run) == []
+    assert removed_cases(complete_run) == ["q1"]
+    assert removed_cases(take(complete_run, outcome(NOISE, "q1", "skipped"))) == []

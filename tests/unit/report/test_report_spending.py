@@ -20,21 +20,21 @@ from pytest_rageval.report.terminal.summary import summary_lines
 CALLS = Calls(120, 100, 25, 40_000, 3_000, 0.5, 0.02)
 
 
-def lines(run: Run, verbosity: int = 1, choice: MatrixChoice | None = None) -> list[str]:
+def summary_of(run: Run, verbosity: int = 1, choice: MatrixChoice | None = None) -> list[str]:
     return [line.text for line in summary_lines(run, choice or MatrixChoice(), 200, verbosity)]
 
 
 def run_of(*calls: Calls | None, usage: Usage | None = None) -> Run:
     names = [(NOISE, "q1"), (NOISE, "q2"), (PLAIN, "q3")]
-    made = [
+    outcomes = [
         replace(outcome(*name, accuracy=Score(1.0)), calls=each, answer=Answer("x", usage=usage))
         for name, each in zip(names, calls, strict=False)
     ]
-    return take(Run(STARTED, plan()), *made)
+    return take(Run(STARTED, plan()), *outcomes)
 
 
 def calls_line(run: Run) -> list[str]:
-    return [line for line in lines(run) if line.startswith("model calls")]
+    return [line for line in summary_of(run) if line.startswith("model calls")]
 
 
 def test_the_summary_shows_calls_tokens_and_cost() -> None:
@@ -42,15 +42,15 @@ def test_the_summary_shows_calls_tokens_and_cost() -> None:
     assert calls_line(run) == [
         "model calls: 200 (180 replayed), 25 attempts · 41,020 + 3,911 tokens · cost $0.5123 (spent now $0.0200)"
     ]
-    assert not any("model calls" in line for line in lines(run, verbosity=-2))
+    assert not any("model calls" in line for line in summary_of(run, verbosity=-2))
 
 
-def test_unclaimed_calls_are_counted_too() -> None:
+def test_unclaimed_calls_are_also_counted() -> None:
     run = run_of(Calls(1, 0, 1, 10, 5, 0.00001, 0.00001))
     run.unclaimed += Calls(1, 0, 2, 10, 0, 0.00002, 0.00002)
     assert calls_line(run) == ["model calls: 2, 3 attempts · 20 + 5 tokens · cost <$0.0001"]
-    alone = Run(STARTED, plan(), unclaimed=Calls(1, 0, 1, 10, 0, 0.0, 0.0))
-    assert calls_line(alone) == ["model calls: 1, 1 attempt · 10 + 0 tokens · cost $0"]
+    without_cases = Run(STARTED, plan(), unclaimed=Calls(1, 0, 1, 10, 0, 0.0, 0.0))
+    assert calls_line(without_cases) == ["model calls: 1, 1 attempt · 10 + 0 tokens · cost $0"]
 
 
 def test_calls_without_a_reply_make_the_cost_a_lower_bound() -> None:
@@ -72,11 +72,11 @@ def test_a_cancelled_call_of_unknown_cost_keeps_the_known_cost() -> None:
         "model calls: 121 (100 replayed), 26 attempts · at least 40,000 + 3,000 tokens · "
         "cost at least $0.5000 (spent now at least $0.0200)"
     ]
-    alone = Run(STARTED, plan(), unclaimed=run.unclaimed)
-    assert calls_line(alone) == ["model calls: 1, 1 attempt · tokens unknown · cost unknown"]
+    without_cases = Run(STARTED, plan(), unclaimed=run.unclaimed)
+    assert calls_line(without_cases) == ["model calls: 1, 1 attempt · tokens unknown · cost unknown"]
 
 
-def test_unknown_usage_is_called_unknown() -> None:
+def test_unknown_usage_is_shown_as_unknown() -> None:
     assert calls_line(run_of(CALLS, Calls(1, 0, 1, None, 4, None, None))) == [
         "model calls: 121 (100 replayed), 26 attempts · tokens unknown · cost unknown"
     ]
@@ -85,7 +85,7 @@ def test_unknown_usage_is_called_unknown() -> None:
     ]
 
 
-def test_without_model_calls_there_is_no_line() -> None:
+def test_a_run_without_model_calls_has_no_line_about_them() -> None:
     assert calls_line(run_of(Calls())) == []
     assert calls_line(run_of(None, usage=Usage(0, 0, 0.0, 0.1))) == []  # the embedded reader
     assert calls_line(run_of(None, usage=Usage(latency_s=0.1))) == []  # a system without usage
@@ -94,7 +94,7 @@ def test_without_model_calls_there_is_no_line() -> None:
     ]
 
 
-def test_the_usage_of_results_json_is_the_same_sum() -> None:
+def test_results_json_has_the_same_usage_as_the_summary() -> None:
     run = run_of(CALLS, Calls(1, 0, 1, None, 4, None, None))
     run.unclaimed = Calls(2, 0, 2, 1, 1, 1.0, 1.0)
     assert decode_results(results_of(run, "r", FINISHED, MatrixChoice()))["usage"] == {
@@ -110,16 +110,16 @@ def test_the_cost_of_an_earlier_attempt_is_counted() -> None:
     assert run.calls() == CALLS + Calls(1, 0, 1, 5, 5, 0.25, 0.25)
 
 
-def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
+def test_errors_are_counted_by_kind_and_the_most_frequent_comes_first() -> None:
     run = run_of()
     for at, kind in enumerate(["auth", "rate_limited", "timeout", "rate_limited", "rate_limited"]):
         error = Outcome(f"{NOISE}[{at}]", str(at), NOISE, {}, "mine", "error", error="x", error_type=kind)
         run.take(encode_outcome(error), None)
-    assert lines(run)[1] == "errors: 3 rate_limited, 1 auth, 1 timeout"
-    assert not any(line.startswith("errors") for line in lines(run_of(CALLS)))
+    assert summary_of(run)[1] == "errors: 3 rate_limited, 1 auth, 1 timeout"
+    assert not any(line.startswith("errors") for line in summary_of(run_of(CALLS)))
 
 
-def test_a_pseudo_metric_is_a_matrix_of_its_own_kind() -> None:
+def test_each_pseudo_metric_has_a_matrix_with_its_unit_and_legend() -> None:
     run = run_of(None, None, None, usage=Usage(1_000, 234, 0.5, 1.25))
     for metric, text, legend in (
         ("cost_usd", "$1.0000 (2)", "cost_usd by topic x task - sum (n); ? if +k answers report no usage"),
@@ -136,13 +136,13 @@ def test_a_pseudo_metric_is_a_matrix_of_its_own_kind() -> None:
         ),
         ("n", "2 (2)", "n by topic x task - scored (n+k unscored)"),
     ):
-        shown = lines(run, choice=MatrixChoice(metric))
-        assert legend in shown
-        assert any(text in line for line in shown), metric
+        lines = summary_of(run, choice=MatrixChoice(metric))
+        assert legend in lines
+        assert any(text in line for line in lines), metric
     encoded = encode_outcome(outcome(NOISE, "late"))
     run.take({**encoded, "answer": {**encoded["answer"], "usage": None}}, None)
-    shown = lines(run, choice=MatrixChoice("cost_usd"))
-    assert any("? (2+1)" in line for line in shown)
+    lines = summary_of(run, choice=MatrixChoice("cost_usd"))
+    assert any("? (2+1)" in line for line in lines)
     results = decode_results(results_of(run, "r", FINISHED, MatrixChoice("cost_usd")))
     assert results["matrix"]["cells"][0][1] == {"mean": None, "n": 2, "n_unscored": 1, "ci95": None}
     assert [m["metric"] for m in results["matrices"]] == ["cost_usd"]

@@ -1,4 +1,4 @@
-"""A section that is declared in one place reaches the terminal, Markdown, the page, results.json and ``show``."""
+"""A section declared in one place appears in every report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pytest_rageval.report.text.lines import Line
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long the answers of a testbed are."""
+    """The lengths of the answers of a testbed."""
 
     testbed: str
     lengths: tuple[int, ...]
@@ -57,7 +57,7 @@ LENGTHS = Section("lengths", Length, lengths_of, tables_of)
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Declare the section, and return a run that has it."""
+    """Declare the section and return a run with rows for it."""
     monkeypatch.setitem(BUILTIN, "lengths", f"{__name__}:LENGTHS")
     return stored_run()
 
@@ -67,9 +67,9 @@ def summary_of(run: Run, verbosity: int = 1) -> list[str]:
 
 
 def results(run: Run) -> dict[str, Any]:
-    made = decode_results(results_of(run, "r1", STARTED, MatrixChoice()))
-    Draft202012Validator(schema()).validate(made)
-    return made
+    content = decode_results(results_of(run, "r1", STARTED, MatrixChoice()))
+    Draft202012Validator(schema()).validate(content)
+    return content
 
 
 IN_TERMINAL = [
@@ -83,15 +83,15 @@ IN_TERMINAL = [
 ]
 
 
-def test_the_terminal_shows_it_at_its_place(run: Run) -> None:
+def test_the_terminal_shows_a_section_at_its_place(run: Run) -> None:
     lines = summary_of(run)
     at = lines.index(IN_TERMINAL[0])
     assert lines[at - 1 : at + len(IN_TERMINAL)] == ["", *IN_TERMINAL]
-    assert at > lines.index("gates")  # as it is last in the table of sections
+    assert at > lines.index("gates")  # the section is the last one of the table
     assert IN_TERMINAL[0] not in summary_of(run, 0)
 
 
-def test_markdown_shows_it(run: Run) -> None:
+def test_markdown_shows_a_section(run: Run) -> None:
     text = markdown_of(run, MatrixChoice())
     title = "<details><summary>Lengths of &lt;answers&gt;</summary>"
     assert f"{title}\n\n| testbed | longest |\n| --- | ---: |\n| test\\_noise | 7 characters |" in text
@@ -107,24 +107,24 @@ def test_markdown_counts_notes_that_do_not_fit() -> None:
     assert tables_within([part], 5_000).endswith(f"{'y' * 200}\n\nz\n\n</details>\n")
 
 
-def test_the_page_shows_it(run: Run) -> None:
+def test_the_page_shows_a_section(run: Run) -> None:
     page = "".join(html_of(results(run)))
     assert html.escape("Lengths of <answers>") in page
     assert "15 characters" in page
     assert "2 testbeds" in page
 
 
-def test_results_json_stores_its_rows_and_they_are_read_again(run: Run) -> None:
-    made = results(run)
-    assert list(made)[-1] == "sections"
-    noise, other = made["testbeds"]
-    assert made["sections"] == {
+def test_results_json_stores_the_rows_of_a_section_and_reads_them_back(run: Run) -> None:
+    content = results(run)
+    assert list(content)[-1] == "sections"
+    noise, other = content["testbeds"]
+    assert content["sections"] == {
         "lengths": [{"testbed": noise, "lengths": [7]}, {"testbed": other, "lengths": [15]}],
     }
-    assert LENGTHS.read_rows(made) == lengths_of(run)
+    assert LENGTHS.read_rows(content) == lengths_of(run)
 
 
-def test_show_draws_it_from_results_json(
+def test_show_and_export_read_a_section_from_results_json(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written(run, tmp_path / "results.json")
@@ -138,7 +138,7 @@ def test_show_draws_it_from_results_json(
     assert json.loads(Path("json").read_text())["sections"]["lengths"]
 
 
-def test_without_rows_no_report_has_it(run: Run) -> None:
+def test_no_report_has_a_section_without_rows(run: Run) -> None:
     for outcome in run.ordered():
         del run.outcomes[outcome.nodeid]
     assert "sections" not in results(run)
@@ -147,12 +147,12 @@ def test_without_rows_no_report_has_it(run: Run) -> None:
     assert "Lengths" not in "".join(html_of(results(run)))
 
 
-def test_each_declared_section_has_the_name_under_which_it_is_listed() -> None:
+def test_each_section_is_listed_under_its_name() -> None:
     names = [name for name, part in zip(BUILTIN, all_sections(), strict=True) if isinstance(part, Section)]
     assert [section.name for section in table_sections()] == names
 
 
-def test_a_section_has_a_key_of_its_own_only_if_the_schema_describes_it() -> None:
-    described = schema()["properties"].keys() - {"sections"}
-    assert {section.name for section in table_sections() if section.top_level} <= described
-    assert not described & {section.name for section in table_sections() if not section.top_level}
+def test_only_sections_in_the_schema_have_a_top_level_key() -> None:
+    schema_keys = schema()["properties"].keys() - {"sections"}
+    assert {section.name for section in table_sections() if section.top_level} <= schema_keys
+    assert not schema_keys & {section.name for section in table_sections() if not section.top_level}

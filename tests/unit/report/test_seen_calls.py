@@ -1,4 +1,4 @@
-"""Warnings of sessions that saw no call of a user's system."""
+"""Warnings about sessions that saw no call of a user's system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_rageval.report.run.seen_calls import CallLimits, SeenCalls, unseen_s
 
 DIRECT = {"rag_system": "the fixture rag_system"}
 HTTP = SeenCalls("rag_record_http", answers={"rag_system": 2})
-ELSEWHERE = SeenCalls(
+OTHER_HOSTS = SeenCalls(
     "rag_record_http", elsewhere={"db:6333": 2, "a:1": 16, "b:2": 4, "c": 1}, answers={"rag_system": 2}
 )
 BUDGET = CallLimits(budget=True)
@@ -20,7 +20,7 @@ def outcomes(usage: Usage | None = None) -> list[Outcome]:
     return [Outcome("a", "q1", "t", {}, "rag_system", "scored", answer=Answer("Paris", usage=usage))]
 
 
-def at_end(seen_calls: SeenCalls, limits: CallLimits, usage: Usage | None = None) -> tuple[str, bool]:
+def warning_of(seen_calls: SeenCalls, limits: CallLimits, usage: Usage | None = None) -> tuple[str, bool]:
     return unseen_systems_warning(DIRECT, seen_calls, outcomes(usage), limits)
 
 
@@ -34,43 +34,45 @@ def at_end(seen_calls: SeenCalls, limits: CallLimits, usage: Usage | None = None
         SeenCalls("rag_record_http", elsewhere={"db:6333": 9}, answers={"llm": 2}),
         SeenCalls(),
     ],
-    ids=["another host beside", "recorded function or client", "no answer", "named system", "nothing ran"],
+    ids=["another host as well", "recorded function or client", "no answer", "named system", "nothing ran"],
 )
-def test_sessions_that_saw_a_call_or_asked_no_own_system_do_not_warn(seen_calls: SeenCalls, limits: CallLimits) -> None:
-    assert at_end(seen_calls, limits) == ("", False)
+def test_a_session_that_saw_a_call_or_ran_no_user_system_does_not_warn(
+    seen_calls: SeenCalls, limits: CallLimits
+) -> None:
+    assert warning_of(seen_calls, limits) == ("", False)
 
 
-def test_without_record_mode_and_budget_nothing_is_said() -> None:
-    assert at_end(ELSEWHERE, CallLimits()) == ("", False)
+def test_a_session_without_record_mode_and_budget_does_not_warn() -> None:
+    assert warning_of(OTHER_HOSTS, CallLimits()) == ("", False)
 
 
-def test_at_most_three_hosts_are_named_the_most_asked_first() -> None:
-    note, fails = at_end(ELSEWHERE, CallLimits("all"))
+def test_the_warning_names_the_three_hosts_with_the_most_requests() -> None:
+    note, fails = warning_of(OTHER_HOSTS, CallLimits("all"))
     assert ": 16 went to a:1, 4 to b:2, 2 to db:6333, ... 1 more, which it does not name" in note
     assert "; name the hosts of its models there; until" in note
     assert fails
 
 
-def test_a_budget_is_satisfied_by_answers_that_report_their_cost_but_a_recording_is_not() -> None:
+def test_answers_that_report_their_cost_are_enough_for_a_budget_but_not_for_a_recording() -> None:
     priced = Usage(10, 2, 0.1)
-    assert at_end(ELSEWHERE, BUDGET, priced) == ("", False)
-    assert at_end(ELSEWHERE, BUDGET)[1]
-    assert at_end(ELSEWHERE, CallLimits("none", budget=True), priced)[1]
+    assert warning_of(OTHER_HOSTS, BUDGET, priced) == ("", False)
+    assert warning_of(OTHER_HOSTS, BUDGET)[1]
+    assert warning_of(OTHER_HOSTS, CallLimits("none", budget=True), priced)[1]
 
 
-def test_only_a_budget_fails_a_session_in_which_nothing_was_seen_at_all() -> None:
-    assert not at_end(HTTP, CallLimits("none"))[1]
-    assert at_end(HTTP, BUDGET)[1]
-    assert not at_end(HTTP, CallLimits(budget=True, partial=True))[1]
+def test_a_session_that_saw_no_request_at_all_fails_only_with_a_budget() -> None:
+    assert not warning_of(HTTP, CallLimits("none"))[1]
+    assert warning_of(HTTP, BUDGET)[1]
+    assert not warning_of(HTTP, CallLimits(budget=True, partial=True))[1]
     proxied = SeenCalls("rag_proxy", answers={"rag_system": 2})
-    note, fails = at_end(proxied, BUDGET)
+    note, fails = warning_of(proxied, BUDGET)
     assert note.endswith(
         "let its client read OPENAI_BASE_URL, or give --rag-budget-partial; until then the exit status is 1"
     )
     assert fails
 
 
-def test_seen_calls_of_processes_add_up() -> None:
+def test_the_seen_calls_of_processes_are_summed() -> None:
     one = SeenCalls("rag_record_http", 1, {"a:1": 2}, {"rag_system": 3}, ("x",))
     other = SeenCalls("rag_record_http", 2, {"a:1": 1, "b:2": 1}, {"rag_system": 1}, ("x", "y"))
     assert one + other == SeenCalls("rag_record_http", 3, {"a:1": 3, "b:2": 1}, {"rag_system": 4}, ("x", "y"))

@@ -1,4 +1,4 @@
-"""The steps of a trace as `rageval show --case` prints them."""
+"""Trace steps in the output of `rageval show --case`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pytest_rageval.model.answer import Step
 from pytest_rageval.report.text.steps import depths, step_lines
 
 
-def test_each_kind_says_what_happened() -> None:
+def test_each_kind_of_step_has_its_own_line() -> None:
     trace = (
         Step("thought", {"text": "I look it up.\nThen I answer."}),
         Step(
@@ -44,7 +44,7 @@ def test_each_kind_says_what_happened() -> None:
     ]
 
 
-def test_an_action_of_a_chain_has_its_name_and_its_notes() -> None:
+def test_a_step_of_a_chain_has_its_action_and_its_notes() -> None:
     trace = (
         Step("completion", {"action": "query", "model": "m", "text": "hamlet author"}),
         Step("retrieve", {"action": "found", "query": "hamlet", "prompt": "hamlet", "text": "x", "passages": []}),
@@ -61,14 +61,14 @@ def test_an_action_of_a_chain_has_its_name_and_its_notes() -> None:
     ]
 
 
-def test_a_parent_that_is_none_is_ignored() -> None:
+def test_an_invalid_parent_is_ignored() -> None:
     parents = (None, 0, 1, 3, -1, True, "0", [0], 99)
     assert depths([Step("x", {} if parent is None else {"parent": parent}) for parent in parents]) == [
         0, 1, 2, 0, 0, 0, 0, 0, 0,
     ]  # fmt: skip
 
 
-def test_long_values_are_cut() -> None:
+def test_long_values_are_truncated() -> None:
     (line, below) = step_lines([Step("tool", {"name": "x" * 999, "result": "y" * 999})])
     assert line == f"  1 tool  {'x' * 197}..."
     assert below == f"      -> {'y' * 197}..."

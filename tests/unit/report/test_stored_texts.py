@@ -16,16 +16,16 @@ STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[RunFolder]:
-    made = RunFolder(tmp_path, STARTED)
-    yield made
-    made.close()
+    run_folder = RunFolder(tmp_path, STARTED)
+    yield run_folder
+    run_folder.close()
 
 
 @pytest.fixture
 def texts(folder: RunFolder) -> Iterator[StoredTexts]:
-    stored = StoredTexts(folder.path / OUTCOMES)
-    yield stored
-    stored.close()
+    stored_texts = StoredTexts(folder.path / OUTCOMES)
+    yield stored_texts
+    stored_texts.close()
 
 
 def test_a_moved_text_is_read_from_its_file(folder: RunFolder, texts: StoredTexts) -> None:
@@ -39,7 +39,7 @@ def test_a_moved_text_is_read_from_its_file(folder: RunFolder, texts: StoredText
     assert decode_results({"one": texts["a"]}) == {"one": {"nodeid": "a", "missed": True}}
 
 
-def test_a_file_that_was_cut_is_a_fault(folder: RunFolder, texts: StoredTexts) -> None:
+def test_a_file_truncated_during_the_run_is_reported(folder: RunFolder, texts: StoredTexts) -> None:
     texts.move("a", *folder.append(to_json({"nodeid": "a"})))
     (folder.path / OUTCOMES).write_bytes(b'{"nod')
     fault = try_to_write(folder.path / "results.json", lambda: decode_results({"one": texts["a"]}))
@@ -47,12 +47,12 @@ def test_a_file_that_was_cut_is_a_fault(folder: RunFolder, texts: StoredTexts) -
     assert "a file of the run was cut while it ran" in fault
 
 
-def test_an_instance_is_in_its_file_once_a_case_has_ended(folder: RunFolder) -> None:
+def test_instances_are_flushed_to_their_file_when_a_case_ends(folder: RunFolder) -> None:
     texts = StoredTexts(folder.path / ENDED)
     question = to_json({"question": "Wieviel kostet die Fähre?"})
     for case_id in ("q1", 'q"2'):
         texts.move(case_id, *folder.append_instance(case_id, question))
-    assert (folder.path / ENDED).read_bytes() == b""  # the end of the first case flushes it
+    assert (folder.path / ENDED).read_bytes() == b""  # the end of the first case flushes the file
     assert folder.append_ended("{}")
     assert texts['q"2'] == texts["q1"] == question
     lines = [json.loads(line) for line in (folder.path / ENDED).read_text(encoding="utf-8").splitlines()[:2]]
@@ -64,15 +64,17 @@ def test_an_instance_is_in_its_file_once_a_case_has_ended(folder: RunFolder) -> 
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_results_are_written_alike_from_memory_and_from_a_file(folder: RunFolder, texts: StoredTexts, n: int) -> None:
-    known = {f"n{at}": to_json({"nodeid": f"n{at}"}) for at in range(n)}
-    for name, text in known.items():
+def test_results_from_memory_and_from_a_file_are_the_same(folder: RunFolder, texts: StoredTexts, n: int) -> None:
+    in_memory = {f"n{at}": to_json({"nodeid": f"n{at}"}) for at in range(n)}
+    for name, text in in_memory.items():
         texts.move(name, *folder.append(text))
-    names = sorted(known, reverse=True)
-    written = ["".join(json_lines({"outcomes": list_of(names, of), "instances": mapping_of(names, of), "end": 1}))
-               for of in (known, texts)]  # fmt: skip
-    assert written[0] == written[1]
-    assert json.loads(written[0]) == {
+    names = sorted(in_memory, reverse=True)
+    outputs = [
+        "".join(json_lines({"outcomes": list_of(names, each), "instances": mapping_of(names, each), "end": 1}))
+        for each in (in_memory, texts)
+    ]
+    assert outputs[0] == outputs[1]
+    assert json.loads(outputs[0]) == {
         "outcomes": [{"nodeid": name} for name in names],
         "instances": {name: {"nodeid": name} for name in names},
         "end": 1,

@@ -1,4 +1,4 @@
-"""Tables fit the terminal in any script, and show what is missing."""
+"""Tables of the summary: they fit the terminal in any script and mark missing values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def grid(rows: int, cols: int, n: int = 6, name: str = "row") -> list[Outcome]:
     ]
 
 
-def test_a_cell_shows_mean_and_n_and_marks_few() -> None:
+def test_a_cell_shows_mean_and_n_and_marks_few_cases() -> None:
     matrix = matrix_of(
         "accuracy", True, [*grid(1, 1), outcome(9, 1.0, topic="few", task="task_number_0")], "topic", "task"
     )
@@ -58,12 +58,12 @@ def test_an_empty_cell_is_a_dash_and_never_zero() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("name", ["row", "基金与衍生品市场"])
-def test_a_wide_matrix_wraps_by_blocks_of_columns(width: int, name: str) -> None:
+def test_a_wide_matrix_is_split_into_blocks_of_columns(width: int, name: str) -> None:
     blocks = matrix_blocks(matrix_of("accuracy", True, grid(4, 12, name=name), "topic", "task"), width)
     assert len(blocks) > 1
     assert all(wcswidth(line) <= width for block in blocks for line in block)
-    shown = [word for block in blocks for word in block[0].split() if word.startswith("task_number_")]
-    assert shown == sorted({f"task_number_{c}" for c in range(12)})
+    column_heads = [word for block in blocks for word in block[0].split() if word.startswith("task_number_")]
+    assert column_heads == sorted({f"task_number_{c}" for c in range(12)})
     assert all(block[2].split()[0] == f"{name}0" for block in blocks)
 
 
@@ -77,7 +77,7 @@ def test_chinese_columns_line_up() -> None:
     assert len({wcswidth(line) for line in lines}) == 1
 
 
-def test_control_and_bidi_characters_are_inert() -> None:
+def test_control_and_bidi_characters_are_escaped() -> None:
     text = "\n".join(table_lines([["a\x1b[31m", "b"], ["x\u202ey", "1\n2"]]))
     assert "\x1b" not in text
     assert "\u202e" not in text
@@ -94,41 +94,41 @@ def test_a_curve_has_the_rates_in_order_and_the_change_from_first_to_last() -> N
     assert block[2].split()[-2:] == ["-1.00", "██▁▁"]
 
 
-def test_a_curve_of_one_known_rate_has_no_change() -> None:
+def test_a_curve_with_one_scored_rate_shows_no_change() -> None:
     outcomes = [outcome(1, 1.0, noise_rate="0"), outcome(2, None, noise_rate="0.5")]
     [_, *block] = [line.text for line in curve_lines([("t", True, outcomes)], "accuracy", 100)]
     assert block[2].split()[-2:] == ["–", "█·"]
 
 
 def cells_of(block: list[str]) -> list[list[str]]:
-    """Return a table's head and rows as words; a mean and its n are one word."""
+    """Return the head and rows of a table as words; a mean and its n form one word."""
     head, _, *rows = (line.replace(" (", "(").split() for line in block)
     return [head[2:], *rows]
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_a_macro_average_counts_each_cell_once_and_needs_all_cells(turned: bool) -> None:
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_macro_average_counts_each_cell_once_and_needs_all_cells(transposed: bool) -> None:
     outcomes = [
         *(outcome(at, 1.0, topic="large", task="a") for at in range(8)),
         outcome(8, 0.0, topic="small", task="a"),
         outcome(9, 0.5, topic="small", task="b"),
     ]
-    facets = ("topic", "task") if turned else ("task", "topic")
+    facets = ("topic", "task") if transposed else ("task", "topic")
     matrix = matrix_of("accuracy", False, outcomes, *facets)
     [block] = matrix_blocks(matrix, 80)
     rows = cells_of(block)
-    if turned:
+    if transposed:
         rows = [[row[at] for row in rows] for at in range(len(rows[0]))]
     assert rows[0][1:] == ["large", "small", "micro", "macro"]
     assert [row[0] for row in rows[1:]] == ["a", "b", "micro", "macro"]
     assert [row[-1] for row in rows[1:]] == ["0.50", "–", "0.62", "–"]
     assert (matrix.row_macro, matrix.col_macro) == (
-        ((None, 0.25), (0.5, None)) if turned else ((0.5, None), (None, 0.25))
+        ((None, 0.25), (0.5, None)) if transposed else ((0.5, None), (None, 0.25))
     )
     assert (matrix.total_macro, matrix.n_missing) == (None, 1)
 
 
-def test_without_missing_cells_all_rows_have_a_macro_average() -> None:
+def test_all_rows_have_a_macro_average_if_no_cell_is_missing() -> None:
     outcomes = [outcome(at, float(at == 0), topic="x" if at < 2 else "y", task="ab"[at % 2]) for at in range(9)]
     matrix = matrix_of("accuracy", True, outcomes, "topic", "task")
     [block] = matrix_blocks(matrix, 80)
@@ -149,22 +149,22 @@ def test_sums_are_not_averaged() -> None:
 
 
 @pytest.mark.parametrize("names", ["x", "xy"])
-def test_one_row_or_one_column_needs_no_margin(names: str) -> None:
+def test_a_single_row_or_column_has_no_margin(names: str) -> None:
     outcomes = [outcome(at, 1.0, topic=name, task="a") for at, name in enumerate(names)]
-    several = ["micro", "macro"] * (len(names) > 1)
+    margins = ["micro", "macro"] * (len(names) > 1)
     [rows] = matrix_blocks(matrix_of("accuracy", True, outcomes, "topic", "task"), 80)
     assert cells_of(rows)[0] == ["task", "a"]
-    assert [row[0] for row in cells_of(rows)[1:]] == [*names, *several]
+    assert [row[0] for row in cells_of(rows)[1:]] == [*names, *margins]
     [cols] = matrix_blocks(matrix_of("accuracy", True, outcomes, "task", "topic"), 80)
-    assert cells_of(cols)[0] == ["topic", *names, *several]
+    assert cells_of(cols)[0] == ["topic", *names, *margins]
     assert [row[0] for row in cells_of(cols)[1:]] == ["a"]
 
 
 def test_rows_are_grouped_under_their_parent_facet_with_its_mean() -> None:
     places = [("Banking", "Deposits", "x"), ("Banking", "Fees", "x"), ("Insurance", "Fees", "y"), ("", "Tax", "x")]
     outcomes = [
-        outcome(at, float(at == 0), topic=topic, task=task, **({"topic_1": upper} if upper else {}))
-        for at, (upper, topic, task) in enumerate(places)
+        outcome(at, float(at == 0), topic=topic, task=task, **({"topic_1": parent} if parent else {}))
+        for at, (parent, topic, task) in enumerate(places)
     ]
     [block] = matrix_blocks(matrix_of("accuracy", True, outcomes, "topic", "task"), 80)
     assert [line[:12].rstrip() for line in block[2:]] == [

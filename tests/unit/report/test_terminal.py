@@ -1,4 +1,4 @@
-"""The summary at each verbosity."""
+"""The terminal summary at each verbosity."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def run_of(values: list[float | None], gates: tuple[str, ...] = ("accuracy >= 0.
         scores = {} if value is None else {"accuracy": Score(value)}
         error = "it broke" if value is None else None
         status = "scored" if error is None else "error"
-        made = Outcome(nodeid, f"q{number}", TESTBED, facets, "desk", status, Answer("x"), scores, (), error)  # type: ignore[arg-type]
-        run.take(encode_outcome(made), None)
+        outcome = Outcome(nodeid, f"q{number}", TESTBED, facets, "desk", status, Answer("x"), scores, (), error)  # type: ignore[arg-type]
+        run.take(encode_outcome(outcome), None)
         run.plan.cases[nodeid] = (f"q{number}", TESTBED, "desk", 0)
     run.evaluate_gates()
     return run
@@ -48,12 +48,12 @@ def test_the_summary_counts_and_shows_matrix_curve_and_gates() -> None:
     assert "1 error" in text.partition("gates")[2]
 
 
-def test_without_v_a_passed_run_is_one_line() -> None:
+def test_a_passed_run_takes_one_line_without_v() -> None:
     (line,) = text_of(run_of([1.0, 1.0]), verbosity=0).splitlines()
     assert line.startswith("rag: the gate holds ")
 
 
-def test_q_leaves_the_verdict_the_first_cause_and_failed_gates() -> None:
+def test_q_shows_the_verdict_the_first_cause_and_failed_gates() -> None:
     verdict, _, cause, head, gate, see = text_of(run_of([0.0, 0.0]), verbosity=-1).splitlines()
     assert verdict == "rag: 1 of 1 gate failed - 2 cases missed, 1 cause"
     assert cause == "  1 unknown: accuracy 0.00 < 0.50 (2 of 2 missed)"
@@ -62,7 +62,7 @@ def test_q_leaves_the_verdict_the_first_cause_and_failed_gates() -> None:
     assert gate.startswith("  FAILED  accuracy >= 0.5 ")
 
 
-def test_qq_leaves_the_verdict_of_a_run_that_did_not_pass() -> None:
+def test_qq_shows_only_the_verdict_of_a_run_that_did_not_pass() -> None:
     assert text_of(run_of([1.0, 1.0]), verbosity=-2) == ""
     text = text_of(run_of([0.0, 0.0]), verbosity=-2)
     assert text.startswith("rag: 1 of 1 gate failed - ")
@@ -76,19 +76,19 @@ def test_gates_are_coloured_by_status() -> None:
     assert styles == {"accuracy": "red", "n": "green"}
 
 
-def test_a_testbed_without_gate_is_warned_of_once() -> None:
+def test_the_warning_about_a_testbed_without_gate_appears_once() -> None:
     text = text_of(run_of([1.0], gates=()))
     assert text.count("no gate and no assertion decides") == 1
     assert "no gate and no assertion" not in text_of(run_of([1.0], gates=(), asserts=True))
 
 
-def test_notes_and_data_texts_are_inert() -> None:
+def test_control_characters_in_notes_are_escaped() -> None:
     run = run_of([1.0], notes=("a\x1b[2Jb",))
     assert "\x1b" not in text_of(run)
     assert "a\\x1b[2Jb" in text_of(run)
 
 
-def test_a_failed_gate_shows_value_n_errors_interval_bound_and_worst_cases() -> None:
+def test_a_failed_gate_shows_its_value_n_errors_interval_bound_and_worst_cases() -> None:
     run = run_of([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, None])
     text = gate_failure(run.gates[0].result)
     assert text.startswith("0.14 < 0.50 (n 7)\n")
@@ -111,16 +111,16 @@ def test_a_gate_on_a_baseline_shows_changes_and_causes() -> None:
     run, before = run_of([*[1.0] * 4, *[0.0] * 16], gates), run_of([*[1.0] * 20], gates)
     run.baseline = before.snapshot()
     run.evaluate_gates()
-    [_, where, change, tested, shown, why] = text_of(run).partition("\ngates\n")[2].splitlines()[1:7]
-    assert where == "            worst at noise_rate=0"
+    [_, worst_cell, change, p_value, smallest_drop, causes] = text_of(run).partition("\ngates\n")[2].splitlines()[1:7]
+    assert worst_cell == "            worst at noise_rate=0"
     assert re.fullmatch(r" {12}was 1, -0\.8 \[.*\]", change)
-    assert re.fullmatch(r" {12}one-sided p 0\.007\d over 10 cases, corrected over 2 comparisons", tested)
-    assert re.fullmatch(r" {12}smallest detectable drop 0\.\d+", shown)
-    assert why == "            broke: unknown 8"
+    assert re.fullmatch(r" {12}one-sided p 0\.007\d over 10 cases, corrected over 2 comparisons", p_value)
+    assert re.fullmatch(r" {12}smallest detectable drop 0\.\d+", smallest_drop)
+    assert causes == "            broke: unknown 8"
     before.baseline = run_of([*[1.0] * 20], gates).snapshot()
     before.evaluate_gates()
     assert "            as in the baseline over 10 cases" in text_of(before)
-    few = run_of([1.0] * 2, gates)
-    few.baseline = few.snapshot()
-    few.evaluate_gates()
-    assert "            as in the baseline over 1 case  no detectable drop" in text_of(few)
+    two_cases = run_of([1.0] * 2, gates)
+    two_cases.baseline = two_cases.snapshot()
+    two_cases.evaluate_gates()
+    assert "            as in the baseline over 1 case  no detectable drop" in text_of(two_cases)

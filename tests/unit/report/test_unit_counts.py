@@ -1,4 +1,4 @@
-"""The number of units in a line of the summary."""
+"""The number of units (such as dialogues) in a line of the summary."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ from pytest_rageval.report.text.lines import in_units
         (None, "", ""),
     ],
 )
-def test_units_have_the_name_of_their_facet_if_its_plural_is_certain(n: int | None, facet: str, text: str) -> None:
+def test_units_are_named_after_their_facet_if_its_plural_is_known(n: int | None, facet: str, text: str) -> None:
     assert in_units(n, facet) == text

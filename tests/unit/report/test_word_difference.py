@@ -1,4 +1,4 @@
-"""The difference of two answers word by word."""
+"""The word-by-word difference of two answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def line(old: str, new: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "shown"),
+    ("old", "new", "expected"),
     [
         ("The hall is red.", "The hall is red.", "The hall is red."),
         ("", "", ""),
@@ -38,25 +38,25 @@ def line(old: str, new: str) -> str:
         ("two  spaces\nhere", "two spaces here", "two spaces here"),
     ],
 )  # fmt: skip
-def test_shows_removed_and_added_words(old: str, new: str, shown: str) -> None:
-    assert line(old, new) == shown
+def test_removed_and_added_words_are_marked(old: str, new: str, expected: str) -> None:
+    assert line(old, new) == expected
 
 
-def test_pieces_hold_both_texts() -> None:
+def test_the_pieces_contain_both_texts() -> None:
     rng = random.Random(7)
     for _ in range(2000):
         old, new = ("".join(rng.choices("ab中文 .1\n", k=rng.randrange(14))) for _ in range(2))
         pieces = word_difference(old, new)
         assert "".join(piece.text for piece in pieces if piece.kind != "removed") == new
-        kept = "".join(piece.text for piece in pieces if piece.kind != "added")
-        assert "".join(kept.split()) == "".join(old.split())
+        old_text = "".join(piece.text for piece in pieces if piece.kind != "added")
+        assert "".join(old_text.split()) == "".join(old.split())
         for columns in (1, 4, 9, 20):
             assert wcswidth("".join(piece.text for piece in excerpt(pieces, columns))) <= columns
             assert wcswidth(difference_line(excerpt(pieces, columns, signs=True)).text) <= columns
 
 
 @pytest.mark.parametrize("kind", ["edited", "reversed", "repetitive", "other"])
-def test_long_answers_take_a_moment(kind: str) -> None:
+def test_long_answers_are_compared_within_a_second(kind: str) -> None:
     rng = random.Random(1)
     vocabulary = [f"w{n}" for n in range(3000)]
     old = rng.choices("ab" if kind == "repetitive" else vocabulary, k=20_000)
@@ -74,29 +74,31 @@ def test_long_answers_take_a_moment(kind: str) -> None:
         assert sum(len(piece.text) for piece in pieces if piece.kind == "same") > 0.85 * len(" ".join(new))
 
 
-def test_excerpt_shows_the_first_change_of_each_side() -> None:
+def test_an_excerpt_shows_the_first_change_of_each_side() -> None:
     text = "The quick brown fox jumps over the lazy {} near the river bank on Sunday"
     pieces = word_difference(text.format("dog"), text.format("cat"))
-    was, now = ("".join(p.text for p in excerpt(side, 40)) for side in (old_side(pieces), new_side(pieces)))
-    assert was == "... the lazy dog near the river bank..."
-    assert now == "... the lazy cat near the river bank..."
+    old_excerpt, new_excerpt = (
+        "".join(p.text for p in excerpt(side, 40)) for side in (old_side(pieces), new_side(pieces))
+    )
+    assert old_excerpt == "... the lazy dog near the river bank..."
+    assert new_excerpt == "... the lazy cat near the river bank..."
     assert difference_line(excerpt(pieces, 40, signs=True)).text == "... the lazy [-dog-] {+cat+} near the..."
 
 
-def test_excerpt_of_the_side_without_words_there_shows_the_place() -> None:
+def test_an_excerpt_of_the_side_without_the_changed_words_shows_their_place() -> None:
     text = "The hall opened in the year 1910 and it was built {}by the town of Norwood in a year of floods"
     pieces = word_difference(text.format(""), text.format("of red brick "))
     assert "".join(p.text for p in excerpt(old_side(pieces), 44)) == "... was built by the town of Norwood in a..."
 
 
-def test_excerpt_measures_wide_characters() -> None:
+def test_an_excerpt_measures_wide_characters() -> None:
     pieces = word_difference("该公司于2021年成立，注册资本为五千万元", "该公司于2022年成立，注册资本为六千万元")
-    now = "".join(p.text for p in excerpt(new_side(pieces), 20))
-    assert now == "... 于2022年成立..."
-    assert wcswidth(now) == 19
+    new_excerpt = "".join(p.text for p in excerpt(new_side(pieces), 20))
+    assert new_excerpt == "... 于2022年成立..."
+    assert wcswidth(new_excerpt) == 19
 
 
-def test_paints_the_changes() -> None:
-    shown = difference_line(word_difference("the lazy dog", "the lazy cat"), "now: ")
-    assert paint(shown, 0, None) == "now: the lazy [-dog-]{+cat+}"
-    assert paint(shown, 16, None) == "now: the lazy \x1b[31m[-dog-]\x1b[0m\x1b[32m{+cat+}\x1b[0m"
+def test_changes_are_coloured() -> None:
+    difference = difference_line(word_difference("the lazy dog", "the lazy cat"), "now: ")
+    assert paint(difference, 0, None) == "now: the lazy [-dog-]{+cat+}"
+    assert paint(difference, 16, None) == "now: the lazy \x1b[31m[-dog-]\x1b[0m\x1b[32m{+cat+}\x1b[0m"

@@ -36,12 +36,12 @@ def test_the_best_passage_comes_first_with_its_text_title_and_score() -> None:
     assert best.score > (ranking[1].score or 0.0) > 0.0
 
 
-def test_it_meets_the_protocol_and_is_registered() -> None:
+def test_bm25_is_registered_and_is_a_retriever() -> None:
     retriever = Registry[RetrieverFactory]("retriever", BUILTIN).get("bm25")(RetrieverParts(CORPUS))
     assert isinstance(retriever, Retriever)
 
 
-def test_scores_are_lucenes_bm25() -> None:
+def test_scores_equal_those_of_lucene() -> None:
     k1, b = 0.9, 0.4
     documents = [["a", "b", "a"], ["b"], ["c", "c"]]
     idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
@@ -58,9 +58,9 @@ def test_chinese_is_searched_by_word() -> None:
 
 
 def test_ties_keep_the_order_of_the_corpus() -> None:
-    same = [Passage(name, "twin text") for name in ("z", "a", "m")]
-    assert bm25(same).search("twin", 3).doc_ids == ("z", "a", "m")
-    assert bm25(same).search("twin", 2).doc_ids == ("z", "a")
+    equal_passages = [Passage(name, "twin text") for name in ("z", "a", "m")]
+    assert bm25(equal_passages).search("twin", 3).doc_ids == ("z", "a", "m")
+    assert bm25(equal_passages).search("twin", 2).doc_ids == ("z", "a")
 
 
 def test_passages_without_a_term_of_the_query_are_not_returned() -> None:
@@ -117,11 +117,11 @@ def test_the_order_does_not_depend_on_the_hash_seed() -> None:
         "corpus = tuple(Passage(str(i), f'word{i % 7} other{i % 3} shared text {i % 2}') for i in range(60))\n"
         "print([(s.doc_id, s.score) for s in build(RetrieverParts(corpus)).search('word1 other2 shared 1 text', 30)])\n"
     )
-    run = [
+    processes = [
         subprocess.run([sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True)
         for seed in ("1", "2")
     ]
-    assert run[0].stdout == run[1].stdout != b""
+    assert processes[0].stdout == processes[1].stdout != b""
 
 
 def test_importing_the_module_imports_no_numpy() -> None:

@@ -1,4 +1,4 @@
-"""The BM25 index: equal to bm25s, stable order, the same from memory and disk."""
+"""The BM25 index: scores like bm25s, stable order, equal in memory and on disk."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ some_weights = st.tuples(st.sampled_from([0.0, 0.9, 1.5]), st.sampled_from([0.0,
 
 
 def bm25s_scores(documents: Documents, query: Sequence[str], k1: float, b: float) -> Any:
-    """Return the scores that bm25s gives where it makes the index itself."""
+    """Return the scores of bm25s with an index that it builds itself."""
     index = bm25s.BM25(k1=k1, b=b)
     index.index(documents, create_empty_token=False, show_progress=False)
     return index.get_scores_from_ids(index.get_tokens_ids(list(query)))
@@ -33,14 +33,14 @@ def bm25s_scores(documents: Documents, query: Sequence[str], k1: float, b: float
 
 @settings(deadline=None)
 @given(some_documents.filter(any), some_terms.filter(len), some_weights)
-def test_scores_are_those_of_bm25s(documents: Documents, query: list[str], weights: tuple[float, float]) -> None:
+def test_scores_equal_those_of_bm25s(documents: Documents, query: list[str], weights: tuple[float, float]) -> None:
     scores = Bm25Index(documents, *weights).scores(query)
     np.testing.assert_allclose(scores, bm25s_scores(documents, query, *weights), rtol=1e-6, atol=0)
 
 
 @settings(deadline=None)
 @given(some_documents, some_terms, st.integers(1, 30))
-def test_the_best_are_ordered_by_score_then_position(documents: Documents, query: list[str], k: int) -> None:
+def test_the_best_documents_are_ordered_by_score_then_position(documents: Documents, query: list[str], k: int) -> None:
     index = Bm25Index(documents, 0.9, 0.4)
     scores = index.scores(query).tolist()
     order = sorted((place for place, score in enumerate(scores) if score > 0), key=lambda place: -scores[place])
@@ -63,12 +63,12 @@ def test_postings_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     "documents", [[["a", "b", "a"], ["b"], [], ["铁路", "c"]], [[], []], [["a"] * 70_000, ["a"]]], ids=str
 )
-def test_a_saved_index_is_the_same_and_nothing_in_it_is_pickled(tmp_path: Path, documents: Documents) -> None:
+def test_a_saved_index_gives_the_same_results_and_contains_no_pickle(tmp_path: Path, documents: Documents) -> None:
     index = Bm25Index(documents, 0.9, 0.4)
     index.save(tmp_path)
-    loaded = Bm25Index.load(tmp_path)
+    loaded_index = Bm25Index.load(tmp_path)
     for query in (["a"], ["b", "b", "铁路"], ["unheard-of"]):
-        assert loaded.best(query, 9) == index.best(query, 9)
+        assert loaded_index.best(query, 9) == index.best(query, 9)
     assert {path.suffix for path in tmp_path.iterdir()} == {".npy", ".json"}
     for path in tmp_path.glob("*.npy"):
         assert not np.load(path, allow_pickle=False).dtype.hasobject
@@ -80,10 +80,10 @@ def test_a_saved_index_is_the_same_and_nothing_in_it_is_pickled(tmp_path: Path, 
 def test_a_loaded_index_is_mapped_into_memory(tmp_path: Path) -> None:
     index = Bm25Index([["a", "b"], ["b"]], 0.9, 0.4)
     index.save(tmp_path)
-    loaded = Bm25Index.load(tmp_path)
-    scores = loaded._index.scores
+    loaded_index = Bm25Index.load(tmp_path)
+    scores = loaded_index._index.scores
     assert all(isinstance(scores[name], np.memmap) for name in ("data", "indices", "indptr"))
-    assert loaded.resident_bytes == index.resident_bytes > 3 * 8
+    assert loaded_index.resident_bytes == index.resident_bytes > 3 * 8
 
 
 @pytest.mark.parametrize("name", ["params.index.json", "vocab.index.json", "data.csc.index.npy"])
@@ -95,7 +95,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes) ->
         Bm25Index.load(tmp_path)
 
 
-def test_any_changed_byte_on_disk_is_an_error_or_harmless(tmp_path: Path) -> None:
+def test_any_changed_byte_on_disk_is_reported_or_harmless(tmp_path: Path) -> None:
     Bm25Index([["a", "b"], ["b"], ["c", "a"]], 0.9, 0.4).save(tmp_path)
     errors = 0
     for path in sorted(tmp_path.glob("*.npy")):

@@ -1,4 +1,4 @@
-"""The BM25 index on disk: its key, its facts, its settings."""
+"""The BM25 index on disk: cache key, facts and settings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def results(retriever: Retriever, query: str, k: int = 5) -> list[tuple[str, flo
     return [(passage.doc_id, passage.score) for passage in retriever.search(query, k)]
 
 
-def test_it_is_built_once_and_finds_the_same_as_in_memory(store: IndexStore) -> None:
+def test_the_index_is_built_once_and_finds_the_same_as_in_memory(store: IndexStore) -> None:
     first, second, in_memory = retriever_of(store), retriever_of(store), retriever_of(None)
     assert [index.built for index in store.requested_indexes] == [True, False]
     for query in ("twin", "w2 w5", "TITLE 7", "nowhere"):
@@ -54,7 +54,7 @@ def test_an_explicit_digest_gives_the_same_index(store: IndexStore) -> None:
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "change",
     [
         {"corpus": CORPUS[::-1]},
         {"corpus": (Passage("d0", "another text"), *CORPUS[1:])},
@@ -64,20 +64,20 @@ def test_an_explicit_digest_gives_the_same_index(store: IndexStore) -> None:
     ],
     ids=str,
 )
-def test_another_corpus_or_setting_is_another_index(store: IndexStore, changed: dict[str, Any]) -> None:
+def test_another_corpus_or_setting_builds_another_index(store: IndexStore, change: dict[str, Any]) -> None:
     retriever_of(store)
-    assert results(retriever_of(store, **changed), "twin text") != []
+    assert results(retriever_of(store, **change), "twin text") != []
     assert [index.built for index in store.requested_indexes] == [True, True]
 
 
-def test_another_tokenizer_version_is_another_index(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_tokenizer_version_builds_another_index(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
     retriever_of(store)
     monkeypatch.setattr(terms, "words_version", lambda: "next")
     retriever_of(store)
     assert [index.built for index in store.requested_indexes] == [True, True]
 
 
-def test_facts_describe_an_index_on_disk_and_in_memory(store: IndexStore) -> None:
+def test_facts_describe_an_index_on_disk_and_one_in_memory(store: IndexStore) -> None:
     on_disk, in_memory = retriever_of(store, k1=1.2).facts, retriever_of(None).facts
     names = {"retriever", "passages", "k1", "b", "stemmer", "build_s", "load_s", "disk_bytes", "resident_bytes"}
     assert set(on_disk) == set(in_memory) == names
@@ -113,7 +113,7 @@ def test_k1_and_b_decide_the_order() -> None:
     assert len({score for _, score in results(retriever_of(None, corpus, k1=0.0), "ferry")}) == 1
 
 
-def test_english_words_are_found_by_their_stems_and_chinese_ones_as_they_are() -> None:
+def test_english_words_are_found_by_their_stems_and_chinese_words_unchanged() -> None:
     corpus = (Passage("en", "Ferries were Leaving."), Passage("zh", "山间铁路由市长剪彩通车。"))
     stemmed, plain = retriever_of(None, corpus, stemmer="english"), retriever_of(None, corpus)
     assert stemmed.search("When does a ferry leave?", 5).doc_ids == ("en",)

@@ -1,4 +1,4 @@
-"""Dense retrieval with a model-free encoder."""
+"""Dense retrieval with an encoder that needs no model."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def store(tmp_path: Path) -> IndexStore:
     return IndexStore(tmp_path / "indexes")
 
 
-def test_the_nearest_comes_first_with_its_fields(store: IndexStore) -> None:
+def test_the_nearest_passage_comes_first_with_its_fields(store: IndexStore) -> None:
     retriever = retriever_of(store)
     assert isinstance(retriever, Retriever)
     best, *others = retriever.search("ferry noon harbour", 2)
     assert (best.doc_id, best.text, best.title, best.page) == ("d1", "ferry leaves noon", "harbour", "p1")
     assert best.score is not None
     assert 0.5 < best.score <= 1
-    assert [other.doc_id for other in others] == ["d3"]
+    assert [passage.doc_id for passage in others] == ["d3"]
     assert retriever.search("opened", 1)[0].doc_id == "d2"
 
 
@@ -105,7 +105,7 @@ def test_a_corpus_of_one_passage_is_found(store: IndexStore, kind: str) -> None:
     assert retriever.facts["recall@10"] == (1.0 if kind == "flat" else None)
 
 
-def test_vectors_are_made_once_and_serve_every_index(store: IndexStore) -> None:
+def test_vectors_are_computed_once_and_serve_every_index(store: IndexStore) -> None:
     first, second, third = WordEncoder(), WordEncoder(), WordEncoder()
     retriever_of(store, sentences(30), encoder=first)
     retriever_of(store, sentences(30), encoder=second)
@@ -114,7 +114,7 @@ def test_vectors_are_made_once_and_serve_every_index(store: IndexStore) -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
+    "change",
     [
         {"passages": sentences(29)},
         {"encoder": WordEncoder(digest="trained")},
@@ -124,10 +124,10 @@ def test_vectors_are_made_once_and_serve_every_index(store: IndexStore) -> None:
     ],
     ids=["corpus", "model", "prefix", "pooling", "normalize"],
 )
-def test_another_corpus_model_or_setting_has_other_vectors(store: IndexStore, other: Mapping[str, Any]) -> None:
+def test_another_corpus_model_or_setting_has_other_vectors(store: IndexStore, change: Mapping[str, Any]) -> None:
     first: dict[str, Any] = {"passages": sentences(30), "encoder": WordEncoder(), "settings": DenseSettings("w")}
     retriever_of(store, **first)
-    retriever_of(store, **{**first, **other})
+    retriever_of(store, **{**first, **change})
     assert len(list(store.folder.glob("vectors-*/index.json"))) == 2
 
 
@@ -156,8 +156,8 @@ def test_damaged_vectors_are_refused(store: IndexStore) -> None:
         retriever_of(store)
 
 
-class Faulty(WordEncoder):
-    """Gives the texts with the word "fault" a vector that cannot be used."""
+class FaultyEncoder(WordEncoder):
+    """Return an unusable vector for each text with the word "fault"."""
 
     def __init__(self, fault: float) -> None:
         super().__init__()
@@ -180,20 +180,20 @@ class Faulty(WordEncoder):
 def test_an_invalid_vector_is_reported_with_its_passage(store: IndexStore, fault: float, problem: str) -> None:
     corpus = (*CORPUS, Passage("d9", "fault"))
     with pytest.raises(SettingError, match=f"^the model gives the passage 'd9' {problem}; use"):
-        retriever_of(store, corpus, encoder=Faulty(fault))
+        retriever_of(store, corpus, encoder=FaultyEncoder(fault))
     assert not list(store.folder.glob("vectors-*/*"))
     with pytest.raises(CaseError, match=f"^the model gives the question {problem}; it cannot") as raised:
-        retriever_of(store, encoder=Faulty(fault)).search("fault", 1)
+        retriever_of(store, encoder=FaultyEncoder(fault)).search("fault", 1)
     assert raised.value.kind == "bad_vector"
 
 
 def test_zero_vectors_are_valid_without_normalisation(store: IndexStore) -> None:
     corpus = (*CORPUS, Passage("d9", "fault"))
-    retriever = retriever_of(store, corpus, DenseSettings("w", normalize=False), Faulty(0.0))
+    retriever = retriever_of(store, corpus, DenseSettings("w", normalize=False), FaultyEncoder(0.0))
     assert retriever.search("fault", 4).doc_ids == ("d1", "d2", "d3", "d9")
 
 
-def test_without_normalisation_a_long_vector_is_near(store: IndexStore) -> None:
+def test_without_normalisation_a_longer_vector_scores_higher(store: IndexStore) -> None:
     corpus = (Passage("once", "ferry"), Passage("thrice", "ferry ferry ferry mayor"))
     assert retriever_of(store, corpus).search("ferry", 2).doc_ids == ("once", "thrice")
     plain = retriever_of(store, corpus, DenseSettings("w", normalize=False)).search("ferry", 2)
@@ -267,7 +267,7 @@ def test_a_missing_library_names_its_extra(
         build(RetrieverParts(CORPUS, {"model": "m", "index": index}))
 
 
-def test_resident_bytes_are_measured_after_doubling_searches(
+def test_resident_bytes_are_measured_only_when_the_number_of_searches_doubles(
     store: IndexStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     retriever, count = retriever_of(store), itertools.count(1)

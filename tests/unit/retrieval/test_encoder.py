@@ -1,4 +1,4 @@
-"""The encoder and dense retrieval with a real model, without a network."""
+"""The encoder and dense retrieval with a real model and no network."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def encoder(folder: Path) -> SentenceEncoder:
     return SentenceEncoder(str(folder), "model", "cpu", 32)
 
 
-def test_passages_are_found_by_what_they_mean(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_passages_are_found_by_their_meaning(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models/small").symlink_to(folder)
     params = {"model": "models/small"}
@@ -64,7 +64,7 @@ def test_passages_are_found_by_what_they_mean(folder: Path, tmp_path: Path, capf
     assert capfd.readouterr() == ("", "")
 
 
-def test_texts_become_rows_in_their_order(encoder: SentenceEncoder) -> None:
+def test_each_text_has_a_vector_in_the_order_of_the_texts(encoder: SentenceEncoder) -> None:
     rows = encoder.encode(["a", "a much longer text of several words", "a"])
     assert rows.shape == (3, 384)
     assert rows.dtype == np.float32
@@ -72,12 +72,12 @@ def test_texts_become_rows_in_their_order(encoder: SentenceEncoder) -> None:
     assert not np.allclose(rows[0], rows[1], atol=1e-2)
 
 
-def test_a_model_has_another_digest_under_another_version_of_its_library(
+def test_another_version_of_a_library_changes_the_digest_of_a_model(
     folder: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert SentenceEncoder(str(folder), "model", "cpu", 32).digest == encoder.digest
-    for changed in ("sentence-transformers", "transformers"):
-        monkeypatch.setattr(encoder_module, "version", lambda name, at=changed: "next" if name == at else version(name))
+    for library in ("sentence-transformers", "transformers"):
+        monkeypatch.setattr(encoder_module, "version", lambda name, at=library: "next" if name == at else version(name))
         assert SentenceEncoder(str(folder), "model", "cpu", 32).digest != encoder.digest
 
 
@@ -90,14 +90,14 @@ def test_pooling_can_differ_from_the_model(folder: Path, encoder: SentenceEncode
     assert not np.allclose(cls / np.linalg.norm(cls), default, atol=1e-2)
 
 
-def test_a_missing_model_is_one_sentence(folder: Path) -> None:
+def test_a_missing_model_is_reported_in_one_sentence(folder: Path) -> None:
     problem = "the retriever 'dense' cannot load the model 'no-such/model', not a folder beside the ini file, on the "
     with pytest.raises(SettingError, match=f"^{problem}device 'cpu' \\(") as raised:
         SentenceEncoder("no-such/model", "model", "cpu", 32)
     assert "\n" not in str(raised.value)
 
 
-def test_a_folder_without_a_model_is_one_sentence(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_without_a_model_is_reported_in_one_sentence(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="cannot load the model") as raised:
         SentenceEncoder(str(tmp_path), "model", "cpu", 32)
     assert "\n" not in str(raised.value)
@@ -111,9 +111,9 @@ def test_the_digest_changes_with_weights_and_settings(tmp_path: Path) -> None:
     copy = shutil.copytree(tmp_path / "a", tmp_path / "b")
     (copy / "README.md").write_text("another place, and words about it")
     assert model_digest(copy) == first
-    trained = bytearray(3_000_000)
-    trained[::10] = b"x" * 300_000
-    (copy / "model.safetensors").write_bytes(trained)
+    weights = bytearray(3_000_000)
+    weights[::10] = b"x" * 300_000
+    (copy / "model.safetensors").write_bytes(weights)
     assert model_digest(copy) != first
     (copy / "model.safetensors").write_bytes(bytes(3_000_000))
     assert model_digest(copy) == first
@@ -131,7 +131,7 @@ def test_the_embedding_model_of_the_ini_is_loaded_on_first_use(folder: Path, tmp
     assert reply.model == "sentence-transformers/small"
 
 
-def test_a_missing_embedding_model_is_one_sentence(folder: Path, tmp_path: Path) -> None:
+def test_a_missing_embedding_model_is_reported_in_one_sentence(folder: Path, tmp_path: Path) -> None:
     embedder = LocalEmbedder("sentence-transformers/no-such/model", tmp_path)
     with pytest.raises(SettingError, match="rag_embedder_model cannot load the model 'no-such/model', not a folder"):
         asyncio.run(embedder.embed(["a"]))
