@@ -1,4 +1,4 @@
-"""``rageval doctor`` checks the installation, the ini, the components and, on demand, models."""
+"""``rageval doctor`` checks the installation, the ini, components and, on demand, models."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def test_a_missing_extra_is_reported_with_its_install_command(doctor: Doctor, mo
         ("rag_model = script:none.toml", "rag_llm script:none.toml", "there is no file 'none.toml'; correct the path"),
     ],
 )
-def test_a_problem_is_named(line: str, name: str, problem: str, project: Project, doctor: Doctor) -> None:
+def test_a_problem_is_reported_for_its_setting(
+    line: str, name: str, problem: str, project: Project, doctor: Doctor
+) -> None:
     project.file("data.jsonl", "{}\n")
     status, checks = doctor(line)
     state, text = checks[name.format(folder=project.path)]

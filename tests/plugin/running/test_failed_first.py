@@ -57,7 +57,7 @@ def test_lf_reruns_all_cases_of_a_failed_session_gate(project: Project) -> None:
     assert len(_test_names(project.run("--lf"))) == 4
 
 
-def test_stepwise_goes_on_after_a_failed_gate(project: Project) -> None:
+def test_stepwise_continues_after_a_failed_gate(project: Project) -> None:
     _write_project(project, RIGHT, WRONG)
     assert project.run("--sw").status == 1
     run = project.run("--sw")

@@ -1,4 +1,4 @@
-"""The shipped chains for KILT's tasks: each one loads, and runs over a small corpus of pages."""
+"""The shipped chains for KILT's tasks: each one loads and runs over a small corpus."""
 
 from __future__ import annotations
 

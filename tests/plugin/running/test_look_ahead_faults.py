@@ -142,7 +142,7 @@ def test_a_session_in_this_process_leaves_no_thread(project: Project) -> None:
     assert set(questions(project).values()) == {1}
 
 
-def test_the_environment_can_be_copied_while_tests_end(project: Project) -> None:
+def test_pytest_current_test_stays_set_until_the_session_ends(project: Project) -> None:
     project.file(
         "conftest.py",
         """

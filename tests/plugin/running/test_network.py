@@ -129,7 +129,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
             environment = {**os.environ, "MACHINE": "desk"}
             with Popen(command, cwd=project, stdout=output, stderr=STDOUT, env=environment) as run:
                 try:
-                    hanging_question = _hanging(folder / "one", run)
+                    hanging_question = _wait_for_hanging_case(folder / "one", run)
                     net.cut("desk", "one")
                     start = time.monotonic()
                     status = run.wait(120)
@@ -149,7 +149,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     )
 
 
-def _hanging(folder: Path, run: Popen[bytes]) -> str:
+def _wait_for_hanging_case(folder: Path, run: Popen[bytes]) -> str:
     """Wait until a case hangs on a machine; return its question."""
     for _ in range(1_200):
         for path in folder.rglob("hanging"):

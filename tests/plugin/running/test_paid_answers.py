@@ -75,7 +75,7 @@ TEST = """
 QUESTIONS = [f"say Paris {at}{' slow' * (at > 16)}" for at in range(1, 21)]
 
 
-def _says(project: Project, test: str = TEST) -> None:
+def _write_project(project: Project, test: str = TEST) -> None:
     project.file("cutting.py", CUTTING)
     project.says(cases(*QUESTIONS), test=test, conftest=ASYNC)
 
@@ -100,7 +100,7 @@ def _run_and_cut(project: Project, monkeypatch: pytest.MonkeyPatch, how: str, *a
 def test_a_resumed_run_asks_only_questions_without_an_answer(
     project: Project, monkeypatch: pytest.MonkeyPatch, how: str, args: Mode
 ) -> None:
-    _says(project)
+    _write_project(project)
     monkeypatch.setenv("ANSWERS", "3")  # to q1, which its test used, to q2, and to one ahead
     answered_questions = _run_and_cut(project, monkeypatch, how, "--rag-concurrency=4", *args)
     slow = len(asked(project)) - len(answered_questions)
@@ -129,7 +129,7 @@ def test_a_resumed_run_asks_only_questions_without_an_answer(
 def test_the_summary_of_an_interrupted_run_reports_calls_in_flight(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _says(project)
+    _write_project(project)
     answered_questions = _run_and_cut(project, monkeypatch, "interrupt", "--rag-concurrency=4", "-v")
     output = " ".join((project.path / "output.txt").read_text().split())
     assert len(answered_questions) == 16
@@ -143,7 +143,7 @@ def test_the_summary_of_an_interrupted_run_reports_calls_in_flight(
 def test_a_resumed_run_that_is_killed_again_keeps_the_answers_of_both(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _says(project)
+    _write_project(project)
     first = _run_and_cut(project, monkeypatch, "kill", "--rag-concurrency=4", "-k", "not q7 and not q8")
     (project.path / "go.txt").unlink()
     second = _run_and_cut(project, monkeypatch, "kill", "--rag-concurrency=4", "--rag-resume")
@@ -156,7 +156,7 @@ def test_a_resumed_run_that_is_killed_again_keeps_the_answers_of_both(
 def test_other_settings_are_refused_even_if_no_case_has_ended(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _says(project, TEST.replace('"q2"', '"q1"'))
+    _write_project(project, TEST.replace('"q2"', '"q1"'))
     _run_and_cut(project, monkeypatch, "kill", "--rag-concurrency=4")
     project.file("pytest.ini", "[pytest]\nrag_top_k = 7\n")
     run = project.run("--rag-resume", fresh=False)
@@ -165,7 +165,7 @@ def test_other_settings_are_refused_even_if_no_case_has_ended(
 
 
 def test_without_texts_unused_answers_are_asked_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    _says(project)
+    _write_project(project)
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false\n")
     answered_questions = _run_and_cut(project, monkeypatch, "kill", "--rag-concurrency=4")
     (folder,) = folders(project)
