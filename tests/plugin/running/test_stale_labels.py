@@ -164,7 +164,10 @@ def test_a_partial_update_is_refused_if_judged_passages_changed(museum: Project)
     part = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline-part")
     run = museum.run(*part, "-k", "amber")
     assert run.status == 1
-    assert "left as it was, which fails the run: 2 judged passages changed, and the cases to keep were" in run.prose
+    assert (
+        "left as it was, which fails the run: 2 judged passages changed, and labels of cases that did not run"
+        in run.prose
+    )
     assert read_baseline(museum) == before
     set_chunking(museum, COARSE)
     assert museum.run(*part, "-k", "amber").status == 0
