@@ -1,4 +1,4 @@
-"""What runs alone after a worker died: ordinary tests, tests that hang, and what ends the session meanwhile."""
+"""Suspects that run alone after a worker died: ordinary tests, hangs, and an early stop."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_an_ordinary_test_is_not_blamed_for_a_case_in_flight(project: Project) -
     assert {name for name, status in run.statuses.items() if status == "error"} == {"late"}
 
 
-def test_the_first_failure_ends_the_session_also_among_those_that_run_alone(project: Project) -> None:
+def test_exitfirst_stops_the_session_after_a_suspect_that_fails_alone(project: Project) -> None:
     project.says(cases("exit", "exit", *["one"] * 4), conftest=SLEEPS)
     run = project.run("-n1", "--rag-concurrency=1", "-x")
     assert run.statuses == {"q1": "error", **{f"q{number}": "scored" for number in range(3, 7)}}, run.text

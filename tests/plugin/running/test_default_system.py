@@ -1,4 +1,4 @@
-"""A built-in system that nobody named: the summary says so, and no gate compares it with the baseline of another."""
+"""The default system: the summary reports it, and no gate compares it with another system."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BASELINE = ("--rag-baseline", "base.json")
 
 @pytest.fixture
 def houses(project: Project) -> Project:
-    """A suite with a system of its own, a corpus from which the built-in reader answers as well, and a baseline."""
+    """Return a project with its own system, a corpus that the built-in reader can answer from, and a baseline."""
     project.says(ROWS, conftest=CONFTEST)
     project.file("houses.md", "\n\n".join(f"House {at} did open in 1910." for at in range(6)))
     project.file("pytest.ini", "[pytest]\nrag_corpus = houses.md\n")
@@ -40,7 +40,7 @@ def houses(project: Project) -> Project:
     return project
 
 
-def test_a_misspelt_fixture_is_named_and_its_baseline_is_not_that_of_the_built_in_reader(
+def test_a_misspelt_fixture_is_reported_and_the_built_in_reader_is_not_compared_with_its_baseline(
     houses: Project, mode: Mode
 ) -> None:
     assert houses.run(*BASELINE, *mode).status == 0
@@ -54,8 +54,8 @@ def test_a_misspelt_fixture_is_named_and_its_baseline_is_not_that_of_the_built_i
     assert run.gates["accuracy >= baseline"]["reason"] == f"not comparable, {ADVICE}"
     assert UNNAMED in run.prose
     assert "warning: no fixture rag_system; did you mean rag_sytem (conftest.py:3)?" in run.prose
-    compared = "the baseline holds rag_system, and extractive answers here: their differences are those of two systems"
-    assert f"warning: {compared}" in run.prose
+    warning = "the baseline holds rag_system, and extractive answers here: their differences are those of two systems"
+    assert f"warning: {warning}" in run.prose
     assert run.results["plan"]["default_system"] == "extractive"
     assert UNNAMED in houses.command("show", "results.json", "--full").stdout
 

@@ -17,23 +17,23 @@ CORPUS = """
             Passage("d3", "Refunds take fourteen days.", "Refunds"),
         )
 """
-ASKED = [case("q1", "What is the warranty of a kettle?", "two years"), case("q2", "xyzzy?", "nothing")]
+CASES = [case("q1", "What is the warranty of a kettle?", "two years"), case("q2", "xyzzy?", "nothing")]
 
 
 def test_the_corpus_is_searched_if_a_case_has_no_passages(project: Project) -> None:
-    project.says(ASKED, conftest=CORPUS)
+    project.says(CASES, conftest=CORPUS)
     run = project.run()
-    found = run.outcomes["q1"]["answer"]
-    assert "two years" in found["text"]
-    assert found["ranking"][0]["doc_id"] == "d1"
-    assert found["ranking"][0]["text"] == "The warranty of a kettle lasts two years."
-    assert [step["kind"] for step in found["trace"]] == ["retrieve", "generate", "end"]
+    answer = run.outcomes["q1"]["answer"]
+    assert "two years" in answer["text"]
+    assert answer["ranking"][0]["doc_id"] == "d1"
+    assert answer["ranking"][0]["text"] == "The warranty of a kettle lasts two years."
+    assert [step["kind"] for step in answer["trace"]] == ["retrieve", "generate", "end"]
     assert run.outcomes["q2"]["answer"]["abstained"] is True
     assert run.outcomes["q1"]["system"] == "extractive"
 
 
 def test_without_a_corpus_a_case_without_passages_is_an_error(project: Project) -> None:
-    project.says(ASKED[:1], conftest="")
+    project.says(CASES[:1], conftest="")
     run = project.run()
     assert run.status == 1
     assert run.outcomes["q1"]["error_type"] == "no_passages"
@@ -54,7 +54,7 @@ def test_an_overridden_retriever_feeds_the_reader(project: Project) -> None:
         return Fixed()
     """
     )
-    project.says(ASKED[:1], conftest=conftest)
+    project.says(CASES[:1], conftest=conftest)
     answer = project.run().outcomes["q1"]["answer"]
     assert [item["doc_id"] for item in answer["ranking"]] == ["mine"]
     assert "nine years" in answer["text"]
@@ -73,7 +73,7 @@ def test_an_overridden_generator_gets_the_passages_of_bm25(project: Project, key
         return generate
     """
     )
-    project.says(ASKED[:1], conftest=conftest.replace("KEYWORD", keyword))
+    project.says(CASES[:1], conftest=conftest.replace("KEYWORD", keyword))
     project.file("pytest.ini", "[pytest]\nrag_top_k = 1\n")
     assert project.run().outcomes["q1"]["answer"]["text"] == "read d1"
 
@@ -86,7 +86,7 @@ def test_a_registered_retriever_and_system_can_be_named(project: Project) -> Non
         registry.systems.register("desk", lambda parts: lambda query: parts.retriever.search(query.question, 1)[0].text)
     """
     )
-    project.says(ASKED[:1], conftest=conftest)
+    project.says(CASES[:1], conftest=conftest)
     run = project.run("--rag-system", "desk")
     assert run.outcomes["q1"]["answer"]["text"] == "The warranty of a kettle lasts two years."
     assert run.outcomes["q1"]["system"] == run.outcomes["q1"]["facets"]["system"] == "desk"
@@ -126,11 +126,11 @@ def test_a_registered_retriever_is_named_in_the_ini(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_retriever = last")
     run = project.run()
     assert run.status == 0
-    assert [found["doc_id"] for found in run.outcomes["q1"]["answer"]["ranking"]] == ["d2"]
+    assert [passage["doc_id"] for passage in run.outcomes["q1"]["answer"]["ranking"]] == ["d2"]
     project.file("pytest.ini", "[pytest]\nrag_retriever = lats")
-    refused = project.run()
-    assert refused.status == 4
-    assert "rag_retriever: unknown retriever 'lats'; did you mean 'last'?" in refused.result.stderr.str()
+    run = project.run()
+    assert run.status == 4
+    assert "rag_retriever: unknown retriever 'lats'; did you mean 'last'?" in run.result.stderr.str()
 
 
 @pytest.mark.parametrize("quick", [False, True])

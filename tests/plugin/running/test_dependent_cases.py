@@ -1,4 +1,4 @@
-"""Cases that depend on each other: dialogues, a cluster of one's own, and what gates make of them."""
+"""Cases that depend on each other: dialogues, configured clusters, and the gates over them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from support.projects.rag_project import RIGHT, WRONG, Mode, Project, Row, case
 
 from pytest_rageval.cli import main
 
-AGAINST = ("--rag-baseline", "rag-baseline.json")
+BASELINE = ("--rag-baseline", "rag-baseline.json")
 
 
 def turns(dialogues: int, right: int) -> list[Row]:
-    """Return dialogues of five turns, two dialogues about one document; the first ``right`` are right throughout."""
+    """Return dialogues of five turns, two per document; every turn of the first ``right`` dialogues is right."""
     return [
         case(f"d{d}-{turn}", RIGHT if d <= right else WRONG, dialogue=f"d{d}", round=turn, document=f"x{(d + 1) // 2}")
         for d in range(1, dialogues + 1)
@@ -22,7 +22,7 @@ def turns(dialogues: int, right: int) -> list[Row]:
     ]
 
 
-def test_a_hundred_turns_of_twenty_dialogues_are_twenty_facts(project: Project, mode: Mode) -> None:
+def test_a_gate_counts_a_hundred_turns_of_twenty_dialogues_as_twenty_units(project: Project, mode: Mode) -> None:
     project.says(turns(20, 11), 'gates=["accuracy >= 0.5"]')
     run = project.run("-v", *mode)
     assert run.status == 0
@@ -33,14 +33,14 @@ def test_a_hundred_turns_of_twenty_dialogues_are_twenty_facts(project: Project, 
     assert run.results["matrix"]["total"]["ci95"] == gate["ci95"]
 
 
-def test_a_testbed_names_what_its_cases_share(project: Project) -> None:
+def test_a_testbed_can_set_the_cluster_facet(project: Project) -> None:
     project.says(turns(20, 11), 'gates=["accuracy >= 0.5"], cluster="document"')
     run = project.run("-v")
     run.said("*PASSED  accuracy >= 0.5    0.55  n 100 in 10 documents  *")
     assert next(iter(run.results["testbeds"].values()))["cluster"] == "document"
 
 
-def test_the_ini_and_a_suite_name_it_too(project: Project) -> None:
+def test_the_ini_and_a_suite_can_set_the_cluster_facet(project: Project) -> None:
     project.says([], test="")
     project.data([{key: value for key, value in row.items() if key != "dialogue"} for row in turns(20, 11)])
     suite = '[[testbed]]\nname = "{name}"\ndataset = "jsonl:cases.jsonl"\nmetrics = ["accuracy"]\n'
@@ -83,11 +83,11 @@ def test_facets_from_the_session_are_not_clusters(project: Project) -> None:
     assert "test_it.py:3: cluster is 'system', a facet that no case has; " in run.result.stderr.str()
 
 
-def test_a_gate_that_too_few_dialogues_can_fail_says_so_ahead_of_the_tests(project: Project, mode: Mode) -> None:
+def test_a_gate_with_too_few_dialogues_to_fail_is_reported_before_the_tests(project: Project, mode: Mode) -> None:
     project.says(turns(4, 4), 'gates=["accuracy >= baseline"]')
-    project.run(*AGAINST, "--rag-update-baseline", *mode)
+    project.run(*BASELINE, "--rag-update-baseline", *mode)
     project.says(turns(4, 0), 'gates=["accuracy >= baseline"]')
-    run = project.run(*AGAINST, *mode)
+    run = project.run(*BASELINE, *mode)
     warning = (
         "warning: test_it: accuracy >= baseline can never fail: it has 20 cases in 4 dialogues, and at rag_alpha 0.05 "
         "at least 5 independent ones have to get worse"
@@ -111,31 +111,31 @@ BREAKS = """
 """
 
 
-def test_dialogues_that_break_as_wholes_count_once_each(
+def test_a_dialogue_whose_turns_all_break_counts_once(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [case(f"d{d}-{turn}", f"d{d} where?", dialogue=f"d{d}", round=turn) for d in range(12) for turn in range(5)]
     project.says(rows, 'gates=["accuracy >= baseline"]')
     project.file("conftest.py", BREAKS.replace("{broken}", "()"))
-    project.run(*AGAINST, "--rag-update-baseline")
-    broken = {}
+    project.run(*BASELINE, "--rag-update-baseline")
+    gates = {}
     for n in (4, 5):
         project.file("conftest.py", BREAKS.replace("{broken}", repr(tuple(f"d{d}" for d in range(n)))))
-        run = project.run(*AGAINST)
-        broken[n] = run.gates["accuracy >= baseline"]
-    assert (broken[4]["verdict"], broken[4]["p_value"], broken[4]["n_pairs"]) == ("inconclusive", 1 / 16, 60)
-    assert (broken[5]["verdict"], broken[5]["p_value"], broken[5]["n_units"]) == ("worse", 1 / 32, 12)
+        run = project.run(*BASELINE)
+        gates[n] = run.gates["accuracy >= baseline"]
+    assert (gates[4]["verdict"], gates[4]["p_value"], gates[4]["n_pairs"]) == ("inconclusive", 1 / 16, 60)
+    assert (gates[5]["verdict"], gates[5]["p_value"], gates[5]["n_units"]) == ("worse", 1 / 32, 12)
     assert run.status == 1
     run.said("*one-sided p 0.031 over 60 cases in 12 dialogues*")
     monkeypatch.chdir(project.path)
     capsys.readouterr()
     assert main(["compare", "rag-baseline.json", "results.json", "--json"]) == 0
-    compared = json.loads(capsys.readouterr().out)["comparisons"][0]
-    assert (compared["n_pairs"], compared["n_units"], compared["unit"]) == (60, 12, "dialogue")
+    comparison = json.loads(capsys.readouterr().out)["comparisons"][0]
+    assert (comparison["n_pairs"], comparison["n_units"], comparison["unit"]) == (60, 12, "dialogue")
 
 
-def test_the_cluster_of_a_baseline_is_kept(project: Project) -> None:
+def test_a_baseline_stores_the_cluster(project: Project) -> None:
     project.says(turns(20, 11), 'cluster="document"')
-    project.run(*AGAINST, "--rag-update-baseline")
+    project.run(*BASELINE, "--rag-update-baseline")
     baseline = json.loads(Path(project.path / "rag-baseline.json").read_text(encoding="utf-8"))
     assert [testbed["cluster"] for testbed in baseline["testbeds"].values()] == ["document"]

@@ -1,4 +1,4 @@
-"""What a retriever tells of itself comes from whatever process has it, once."""
+"""Facts about a retriever in the results: reported once, from whichever process built it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shelf(project: Project) -> Project:
     return project
 
 
-def test_what_it_takes_to_run(shelf: Project, mode: Mode) -> None:
+def test_results_and_summary_report_facts_and_times_of_a_retriever(shelf: Project, mode: Mode) -> None:
     run = shelf.run("-v", *mode)
     assert run.status == 0
     deployment = run.results["deployment"]
@@ -56,7 +56,7 @@ def test_what_it_takes_to_run(shelf: Project, mode: Mode) -> None:
     )
 
 
-def test_a_setting_that_no_line_gives_is_the_users_own_error(shelf: Project) -> None:
+def test_a_retriever_parameter_without_a_value_is_a_usage_error(shelf: Project) -> None:
     shelf.file("pytest.ini", "[pytest]\nrag_retriever = shelf\nrag_retriever_params =\n    reach\n")
     run = shelf.run()
     assert run.status == 4

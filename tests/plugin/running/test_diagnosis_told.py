@@ -1,4 +1,4 @@
-"""The diagnosis of answers as users meet it: gates, results.json, the summary."""
+"""The diagnosis of answers in gates, in results.json and in the summary."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_gates_on_types_pass_and_fail(project: Project, mode: Mode) -> None:
 
 
 def test_a_baseline_gate_on_a_type_fails_after_a_drop(project: Project, mode: Mode) -> None:
-    """Ten retrieved answers of ten become two: a drop that no chance explains."""
+    """All ten answers change from retrieved to memory: a significant drop."""
     gate = "diagnosis:EM >= baseline - 0.02"
     make(project, gate, questions=("retrieved",) * 10)
     assert project.run("--rag-update-baseline", "--rag-baseline", "base.jsonl", *mode).status == 0
@@ -162,21 +162,21 @@ def test_bad_settings_are_refused(project: Project, ini: str, gates: list[str], 
     make(project, *gates, ini=ini)
     run = project.run()
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    said = "\n".join([*run.result.outlines, *run.result.errlines])
-    pytest.LineMatcher(said.splitlines()).fnmatch_lines([problem])
+    output = "\n".join([*run.result.outlines, *run.result.errlines])
+    pytest.LineMatcher(output.splitlines()).fnmatch_lines([problem])
 
 
-def test_a_metric_of_the_diagnosis_needs_one_of_answers(project: Project) -> None:
+def test_a_diagnosis_gate_needs_a_metric_of_right_answers(project: Project) -> None:
     project.data(rows("memory"))
     project.file("conftest.py", SYSTEM)
     project.file("test_a.py", TEST.replace("{gates}", "'diagnosis:EM >= 0'").replace("token_f1", "R@5"))
     run = project.run()
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    said = "".join(run.result.errlines)
-    assert "'diagnosis:EM' needs a metric that says which answers are right; add one to metrics" in said
+    message = "".join(run.result.errlines)
+    assert "'diagnosis:EM' needs a metric that says which answers are right; add one to metrics" in message
 
 
-def test_a_test_asks_for_its_own_diagnosis(project: Project) -> None:
+def test_a_test_can_read_and_check_the_diagnosis_of_its_case(project: Project) -> None:
     make(project, questions=("broken", "silent"))
     body = """
     from pytest_rageval import rag_case
@@ -196,15 +196,15 @@ def test_a_test_asks_for_its_own_diagnosis(project: Project) -> None:
 def test_rageval_analyze_errors_prints_types_and_failed_tools(project: Project) -> None:
     make(project)
     project.run()
-    shown = project.command("analyze", "errors", "--by", "topic")
-    assert shown.returncode == 0, shown.stderr
-    assert "TE wrong: tools failed" in shown.stdout
-    assert "rag_system: tools that failed in its 1 TE answer: Search in 1" in shown.stdout
-    assert "diagnosis" not in shown.stderr
+    process = project.command("analyze", "errors", "--by", "topic")
+    assert process.returncode == 0, process.stderr
+    assert "TE wrong: tools failed" in process.stdout
+    assert "rag_system: tools that failed in its 1 TE answer: Search in 1" in process.stdout
+    assert "diagnosis" not in process.stderr
 
 
 def test_testbeds_of_abilities_have_no_types(project: Project) -> None:
-    """A gate over them fails, because nothing was scored; the reason is counted."""
+    """A diagnosis gate fails because no case has a value; each score has the reason."""
     passage = {"id": "p", "text": "In Rome.", "role": "positive"}
     project.data([{**each, "passages": [passage]} for each in rows("retrieved")])
     project.file("conftest.py", SYSTEM)
@@ -224,20 +224,20 @@ def test_errors_and_unanswerable_cases_have_no_types(project: Project) -> None:
     gate = run.gates["diagnosis:EM >= 0.9"]
     assert (gate["status"], gate["n"], gate["n_errors"]) == ("passed", 1, 1)
     run.said("rag_system: 2 without a type (error 1, unanswerable 1)")
-    shown = project.command("analyze", "errors").stdout
-    assert "rag_system: 2 without a type (error 1, unanswerable 1)" in shown
+    output = project.command("analyze", "errors").stdout
+    assert "rag_system: 2 without a type (error 1, unanswerable 1)" in output
 
 
-def test_the_analysis_refuses_what_it_cannot_show(project: Project) -> None:
+def test_the_analysis_refuses_runs_without_texts_or_diagnosis(project: Project) -> None:
     make(project, ini="rag_report_texts = false")
     project.run()
     assert project.command("analyze", "errors").returncode == 0
-    refused = project.command("analyze", "errors", "--compat", "reval")
-    assert refused.returncode == 2
-    assert "--compat reval reads answers and traces, and the run was stored without texts" in refused.stderr
+    process = project.command("analyze", "errors", "--compat", "reval")
+    assert process.returncode == 2
+    assert "--compat reval reads answers and traces, and the run was stored without texts" in process.stderr
     project.file("pytest.ini", "[pytest]\n")
     project.data(rows("silent"))
     project.run()
-    none = project.command("analyze", "errors")
-    assert none.returncode == 2
-    assert "the run has no diagnosis; it needs gold answers" in none.stderr
+    process = project.command("analyze", "errors")
+    assert process.returncode == 2
+    assert "the run has no diagnosis; it needs gold answers" in process.stderr

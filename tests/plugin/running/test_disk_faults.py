@@ -1,4 +1,4 @@
-"""A disk that is full, and two sessions that write in one folder: told in a sentence, and no outcome is harmed."""
+"""Full disks, truncated files, sessions that share a folder: warnings, and no lost outcome."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import os
 import pytest
 from support.projects.rag_project import RIGHT, Mode, Project, cases, validate
 
-RECORDED = """
+RECORDING_SYSTEM = """
     import os
     from pytest_rageval import recorded
 
     if "FULL" in os.environ:
         import resource
         import sys
-        sys.dont_write_bytecode = True  # a file of it that is cut short is read by later processes
+        sys.dont_write_bytecode = True  # later processes would read a truncated file of it
         resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
 
     import pytest
@@ -33,8 +33,8 @@ MANY = cases(*(f"{RIGHT} {number}" for number in range(40)))
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a limit on the size of files")
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_a_full_disk_costs_no_case(project: Project, args: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.says(MANY, "gates=['accuracy >= 1']", conftest=RECORDED)
+def test_a_full_disk_loses_no_case(project: Project, args: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.says(MANY, "gates=['accuracy >= 1']", conftest=RECORDING_SYSTEM)
     record = ("-p", "no:cacheprovider", "--rag-record-mode")
     with monkeypatch.context() as patched:
         patched.setenv("FULL", "1")
@@ -50,13 +50,13 @@ def test_a_full_disk_costs_no_case(project: Project, args: Mode, monkeypatch: py
         "(File too large); make room, correct the rights, or choose another folder",
     ]
     assert os.listdir(project.path / "cassettes") == ["system-desk.jsonl"]
-    if not args:  # what was cut short is read as what is not there, and then mended
+    if not args:  # a truncated recording counts as missing, and the next run fixes it
         replayed = project.run(*record, "none")
         assert 0 < list(replayed.statuses.values()).count("error") < 40
         assert project.run(*record, "new_episodes").status == 0
 
 
-CUT = """
+TRUNCATES_OUTCOMES = """
     import os
     from pathlib import Path
 
@@ -77,16 +77,16 @@ CUT = """
 
 
 @pytest.mark.skipif(not hasattr(os, "pread"), reason="the texts stay in memory")
-def test_a_run_whose_outcomes_were_cut_is_not_written(project: Project) -> None:
-    project.says(MANY[:4], "gates=['accuracy >= 0']", conftest=CUT)
-    cut = project.run("--rag-html=page.html", "--rag-markdown=run.md", "--rag-mlflow=runs", "--junitxml=junit.xml")
-    why = "a file of the run was cut while it ran"
+def test_a_run_with_a_truncated_outcomes_file_is_not_written(project: Project) -> None:
+    project.says(MANY[:4], "gates=['accuracy >= 0']", conftest=TRUNCATES_OUTCOMES)
+    run = project.run("--rag-html=page.html", "--rag-markdown=run.md", "--rag-mlflow=runs", "--junitxml=junit.xml")
+    reason = "a file of the run was cut while it ran"
     (folder,) = project.path.glob(".rageval/runs/*")
-    assert cut.status == 1
-    assert f"warning: {folder / 'results.json'} could not be written: {why}" in cut.text
-    assert f"warning: pytest_rageval_finish is not called: {why}" in cut.text
-    assert f"warning: the run is not logged to MLflow: {why}" in cut.text
-    assert "INTERNALERROR" not in cut.text
+    assert run.status == 1
+    assert f"warning: {folder / 'results.json'} could not be written: {reason}" in run.text
+    assert f"warning: pytest_rageval_finish is not called: {reason}" in run.text
+    assert f"warning: the run is not logged to MLflow: {reason}" in run.text
+    assert "INTERNALERROR" not in run.text
     assert (folder / "outcomes.jsonl").exists()
     assert not any(
         (folder / "results.json").exists() or (project.path / name).exists() for name in ("finished", "results.json")
@@ -95,8 +95,8 @@ def test_a_run_whose_outcomes_were_cut_is_not_written(project: Project) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_a_junit_file_that_cannot_be_written_costs_no_result(project: Project, args: Mode) -> None:
-    project.says(MANY[:4], "gates=['accuracy >= 1']", conftest=RECORDED)
+def test_a_junit_file_that_cannot_be_written_loses_no_result(project: Project, args: Mode) -> None:
+    project.says(MANY[:4], "gates=['accuracy >= 1']", conftest=RECORDING_SYSTEM)
     (project.path / "junit.xml").symlink_to("/dev/full")
     run = project.run("-v", *args, "--junitxml", "junit.xml", forked=True)
     assert run.status == 1
@@ -109,15 +109,15 @@ def test_a_junit_file_that_cannot_be_written_costs_no_result(project: Project, a
     assert "generated xml file" not in run.text
 
 
-def test_two_sessions_of_workers_share_a_folder(project: Project) -> None:
-    project.says(MANY[:10], "gates=['accuracy >= 1']", conftest=RECORDED)
+def test_two_sessions_with_workers_can_share_a_folder(project: Project) -> None:
+    project.says(MANY[:10], "gates=['accuracy >= 1']", conftest=RECORDING_SYSTEM)
     args = ("-n2", "--rag-record-mode=new_episodes")
-    both = [project.started(*args, f"--rag-json={name}.json") for name in ("one", "two")]
-    assert [process.wait(60) for process in both] == [0, 0]
-    asked = [json.loads((project.path / f"{name}.json").read_text()) for name in ("one", "two")]
-    kept = [json.loads(path.read_text()) for path in project.path.glob(".rageval/runs/*/results.json")]
-    assert sorted(kept, key=_id) == sorted(asked, key=_id)
-    for results in kept:
+    processes = [project.started(*args, f"--rag-json={name}.json") for name in ("one", "two")]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    json_reports = [json.loads((project.path / f"{name}.json").read_text()) for name in ("one", "two")]
+    run_results = [json.loads(path.read_text()) for path in project.path.glob(".rageval/runs/*/results.json")]
+    assert sorted(run_results, key=_id) == sorted(json_reports, key=_id)
+    for results in run_results:
         validate(results)
         assert [outcome["status"] for outcome in results["outcomes"]] == ["scored"] * 10
     recordings = (project.path / "cassettes" / "system-desk.jsonl").read_bytes().splitlines()

@@ -1,4 +1,4 @@
-"""``rageval doctor``: what is installed, what is wrong with the ini and its components, and whether models reply."""
+"""``rageval doctor`` checks the installation, the ini, components and, on demand, models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Doctor = Callable[..., tuple[int, dict[str, tuple[str, str]]]]
 
 @pytest.fixture
 def doctor(project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Doctor:
-    """Return a function that runs the command in the project: its exit status, and name -> (state, text)."""
+    """Return a function that runs ``rageval doctor``: it returns the exit status and name -> (state, text)."""
     monkeypatch.chdir(project.path)
     project.data(cases("say Paris"))
 
@@ -54,7 +54,7 @@ def test_a_sound_project_has_no_problem(project: Project, doctor: Doctor, capsys
     ]
 
 
-def test_a_missing_extra_has_its_command(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_reported_with_its_install_command(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> str:
         if name == "jinja2":
             raise PackageNotFoundError(name)
@@ -86,7 +86,9 @@ def test_a_missing_extra_has_its_command(doctor: Doctor, monkeypatch: pytest.Mon
         ("rag_model = script:none.toml", "rag_llm script:none.toml", "there is no file 'none.toml'; correct the path"),
     ],
 )
-def test_a_problem_is_named(line: str, name: str, problem: str, project: Project, doctor: Doctor) -> None:
+def test_a_problem_is_reported_for_its_setting(
+    line: str, name: str, problem: str, project: Project, doctor: Doctor
+) -> None:
     project.file("data.jsonl", "{}\n")
     status, checks = doctor(line)
     state, text = checks[name.format(folder=project.path)]
@@ -104,7 +106,7 @@ def test_a_problem_is_named(line: str, name: str, problem: str, project: Project
         ("rag_cluster = dialog", "pytest.ini:2: rag_cluster is 'dialog', a facet that no case has"),
     ],
 )
-def test_what_ends_pytest_is_a_problem(line: str, problem: str, project: Project, doctor: Doctor) -> None:
+def test_a_setting_that_stops_pytest_is_a_problem(line: str, problem: str, project: Project, doctor: Doctor) -> None:
     project.file("test_it.py", RUNS.replace("{arguments}", ""))
     status, checks = doctor(line)
     state, text = checks[line.partition(" ")[0]]
@@ -115,7 +117,7 @@ def test_what_ends_pytest_is_a_problem(line: str, problem: str, project: Project
     assert problem in run.result.stderr.str()
 
 
-def test_the_tests_are_collected_and_none_runs(project: Project, doctor: Doctor) -> None:
+def test_doctor_collects_the_tests_and_runs_none(project: Project, doctor: Doctor) -> None:
     project.file("test_it.py", RUNS.replace("{arguments}", "").replace("...", "raise SystemExit"))
     assert doctor("rag_top_k = 3")[1]["cases"] == ("ok", "1 collected")
     assert not (project.path / ".rageval").exists()

@@ -1,4 +1,4 @@
-"""Test trees of editors: what VS Code's pytest plugin reads from items, and that plugin itself.
+"""Test trees in editors: the item attributes that VS Code's plugin reads, and that plugin.
 
 The plugin is not on PyPI. Its test runs if the variable VSCODE_PYTEST names its folder, ``python_files/vscode_pytest``
 of github.com/microsoft/vscode-python.
@@ -63,7 +63,7 @@ def workspace(project: Project) -> Project:
     return project
 
 
-LISTS = """
+WRITES_NODES = """
 
     def pytest_sessionfinish(session):
         import json
@@ -84,8 +84,8 @@ LISTS = """
 """
 
 
-def test_items_have_what_test_trees_are_built_from(workspace: Project) -> None:
-    workspace.file("conftest.py", dedent(SAYS) + dedent(LISTS))
+def test_items_have_the_attributes_of_a_test_tree(workspace: Project) -> None:
+    workspace.file("conftest.py", dedent(SAYS) + dedent(WRITES_NODES))
     assert workspace.run("--collect-only").status == 0
     nodes = json.loads((workspace.path / "nodes.json").read_text(encoding="utf-8"))
     tree: dict[str, dict[str, str]] = {}
@@ -113,8 +113,8 @@ class VSCode:
         """Run pytest and return the parameters of all messages."""
         pipe = self._folder / "pipe"
         os.mkfifo(pipe)
-        received: list[bytes] = []
-        reader = Thread(target=lambda: received.append(pipe.read_bytes()))
+        chunks: list[bytes] = []
+        reader = Thread(target=lambda: chunks.append(pipe.read_bytes()))
         reader.start()
         paths = os.pathsep.join([str(self._plugin.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
         environment = {**os.environ, "TEST_RUN_PIPE": str(pipe), "PYTHONPATH": paths}
@@ -123,7 +123,7 @@ class VSCode:
             Popen(command, cwd=self._folder, env=environment, stdout=output, stderr=output).wait(120)
         reader.join(30)
         pipe.unlink()
-        return list(_messages(b"".join(received)))
+        return list(_messages(b"".join(chunks)))
 
 
 def _messages(raw: bytes) -> Iterator[dict[str, Any]]:
@@ -150,16 +150,16 @@ def vscode(workspace: Project) -> VSCode:
 
 
 def test_vscode_discovers_suites_and_gates_and_runs_them(workspace: Project, vscode: VSCode) -> None:
-    (found,) = vscode.run("--collect-only")
-    assert (found["status"], found["error"]) == ("success", [])
-    tests = {test["runID"]: test["lineno"] for test in _tests(found["tests"])}
+    (discovery,) = vscode.run("--collect-only")
+    assert (discovery["status"], discovery["error"]) == ("success", [])
+    tests = {test["runID"]: test["lineno"] for test in _tests(discovery["tests"])}
     assert tests == {f"{file}::{name}": line for file, names in TREE.items() for name, line in names.items()}
-    red = f"{workspace.path}/test_it.py::test_it[gate: accuracy >= 0.9]"
-    for asked in ([red], [f"{workspace.path}/{test}" for test in tests], [red, "-n2"]):
-        outcomes = [test for message in vscode.run(*asked) for test in message["result"].values()]
+    failing_gate = f"{workspace.path}/test_it.py::test_it[gate: accuracy >= 0.9]"
+    for arguments in ([failing_gate], [f"{workspace.path}/{test}" for test in tests], [failing_gate, "-n2"]):
+        outcomes = [test for message in vscode.run(*arguments) for test in message["result"].values()]
         by_id = {outcome["test"]: outcome for outcome in outcomes}
-        assert by_id[red]["outcome"] == "failure"
-        assert by_id[red]["message"].startswith("0.50 < 0.90 (n ")
-        if len(asked) > 2:
-            ends = {name: outcome["outcome"] for name, outcome in by_id.items()}
-            assert ends == {f"{workspace.path}/{test}": "success" for test in tests} | {red: "failure"}
+        assert by_id[failing_gate]["outcome"] == "failure"
+        assert by_id[failing_gate]["message"].startswith("0.50 < 0.90 (n ")
+        if len(arguments) > 2:
+            results = {name: outcome["outcome"] for name, outcome in by_id.items()}
+            assert results == {f"{workspace.path}/{test}": "success" for test in tests} | {failing_gate: "failure"}

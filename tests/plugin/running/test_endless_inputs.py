@@ -1,4 +1,4 @@
-"""Inputs that never end, or are far too large, are one sentence and not a hang."""
+"""Inputs that never end or are far too large: a one-sentence error instead of a hang."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.timeout(60),
 ]
 
-SAID = {"pipe": "it is a named pipe; name a regular file", "/dev/zero": "it is a device; name a regular file"}
+PROBLEMS = {"pipe": "it is a named pipe; name a regular file", "/dev/zero": "it is a device; name a regular file"}
 
 USES: dict[str, tuple[str, Mode]] = {
     "answers": ("", ("--rag-answers", "INPUT")),
@@ -27,21 +27,21 @@ USES: dict[str, tuple[str, Mode]] = {
 }
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("use", USES)
-def test_what_never_ends_is_one_sentence(project: Project, use: str, name: str) -> None:
+def test_an_endless_input_is_reported_in_one_sentence(project: Project, use: str, name: str) -> None:
     project.says(cases(RIGHT))
     os.mkfifo(project.path / "pipe")
     ini, args = USES[use]
     project.file("pytest.ini", f"[pytest]\n{ini.replace('INPUT', name)}\n")
     run = project.run(*(arg.replace("INPUT", name) for arg in args))
-    assert SAID[name] in run.text + run.result.stderr.str()
+    assert PROBLEMS[name] in run.text + run.result.stderr.str()
     assert run.status in (1, 4)
     assert "Traceback" not in run.text
 
 
-@pytest.mark.parametrize("name", SAID)
-def test_a_dataset_that_never_ends_is_one_sentence(project: Project, name: str) -> None:
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_an_endless_dataset_is_reported_in_one_sentence(project: Project, name: str) -> None:
     project.says(cases(RIGHT))
     os.mkfifo(project.path / "pipe")
     (project.path / "test_it.py").write_text(
@@ -49,12 +49,12 @@ def test_a_dataset_that_never_ends_is_one_sentence(project: Project, name: str) 
     )
     run = project.run()
     assert run.status == 4
-    assert f"{name}: cannot be read: {SAID[name]}" in run.text + run.result.stderr.str()
+    assert f"{name}: cannot be read: {PROBLEMS[name]}" in run.text + run.result.stderr.str()
 
 
 @pytest.mark.parametrize("command", ["show INPUT", "compare INPUT INPUT", "import table INPUT --out o", "lint INPUT"])
-@pytest.mark.parametrize("name", SAID)
-def test_commands_say_so_too(
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_commands_refuse_endless_inputs(
     command: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -65,7 +65,7 @@ def test_commands_say_so_too(
     assert "Traceback" not in err
 
 
-def test_too_many_passages_are_one_sentence(project: Project) -> None:
+def test_too_many_passages_are_reported_in_one_sentence(project: Project) -> None:
     project.says(cases(RIGHT), "ability='noise_robustness', passages=100_000_000")
     run = project.run()
     assert run.status == 4

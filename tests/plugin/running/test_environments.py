@@ -49,7 +49,7 @@ TEST = """
 """
 
 
-def written(project: Project, lines: str, *rows: dict[str, Any], conftest: str = AGENT) -> Project:
+def write_project(project: Project, lines: str, *rows: dict[str, Any], conftest: str = AGENT) -> Project:
     """Write a project whose ini has these lines."""
     project.data(list(rows) or [case("q1", "Search algiers", "1938")])
     project.data(PAGES, "pages.jsonl")
@@ -59,7 +59,7 @@ def written(project: Project, lines: str, *rows: dict[str, Any], conftest: str =
     return project
 
 
-def texts(project: Project, *args: str) -> list[str]:
+def run_answers(project: Project, *args: str) -> list[str]:
     """Run the project, check that it passes, and return the answers."""
     run = project.run(*args)
     assert run.status == 0, run.text
@@ -67,8 +67,8 @@ def texts(project: Project, *args: str) -> list[str]:
 
 
 def test_a_corpus_is_a_wiki(project: Project, mode: Mode) -> None:
-    written(project, "rag_corpus = pages.jsonl")
-    assert texts(project, *mode) == ["wiki: Algiers is a film of 1938. It shows Hedy Lamarr."]
+    write_project(project, "rag_corpus = pages.jsonl")
+    assert run_answers(project, *mode) == ["wiki: Algiers is a film of 1938. It shows Hedy Lamarr."]
 
 
 def test_a_case_names_its_environment_and_the_only_one_needs_no_name(project: Project) -> None:
@@ -80,9 +80,9 @@ def test_a_case_names_its_environment_and_the_only_one_needs_no_name(project: Pr
         case("q1", "opening Monday", "9:00", environment="desk"),
         case("q2", "Search Paris", "city", environment="books"),
     ]
-    assert texts(written(project, two, *rows)) == ["desk: Monday 9:00", "books: Paris is a city."]
+    assert run_answers(write_project(project, two, *rows)) == ["desk: Monday 9:00", "books: Paris is a city."]
     one = "rag_environments =\n    desk: desk:opening"
-    assert texts(written(project, one, case("q1", "opening Monday", "9:00"))) == ["desk: Monday 9:00"]
+    assert run_answers(write_project(project, one, case("q1", "opening Monday", "9:00"))) == ["desk: Monday 9:00"]
 
 
 def test_a_fixture_replaces_the_environments(project: Project) -> None:
@@ -105,11 +105,11 @@ def test_a_fixture_replaces_the_environments(project: Project) -> None:
 """
     )
     rows = [case("q1", "count a", "1"), case("q2", "count b", "1")]
-    written(project, "rag_corpus = pages.jsonl", *rows, conftest=conftest)
-    assert texts(project) == ["own: 1", "own: 1"]
+    write_project(project, "rag_corpus = pages.jsonl", *rows, conftest=conftest)
+    assert run_answers(project) == ["own: 1", "own: 1"]
 
 
-def test_the_wiki_is_over_the_corpus_of_a_fixture(project: Project) -> None:
+def test_the_wiki_searches_the_corpus_of_a_fixture(project: Project) -> None:
     conftest = (
         AGENT
         + """
@@ -121,13 +121,13 @@ def test_the_wiki_is_over_the_corpus_of_a_fixture(project: Project) -> None:
         return [Passage("p1", "Rome is old.", "Rome")]
 """
     )
-    written(project, "", case("q1", "Search rome", "old"), conftest=conftest)
-    assert texts(project) == ["wiki: Rome is old."]
+    write_project(project, "", case("q1", "Search rome", "old"), conftest=conftest)
+    assert run_answers(project) == ["wiki: Rome is old."]
 
 
 def test_an_outage_is_an_error_without_scores(project: Project) -> None:
     project.file("desk.py", "def ask(word: str) -> str:\n    raise ConnectionRefusedError('port 1')\n")
-    written(project, "rag_environments =\n    desk: desk:ask", case("q1", "ask x"))
+    write_project(project, "rag_environments =\n    desk: desk:ask", case("q1", "ask x"))
     run = project.run()
     assert run.status == 1
     (outcome,) = run.results["outcomes"]
@@ -136,7 +136,7 @@ def test_an_outage_is_an_error_without_scores(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ("    wiki", "rag_environments has the line 'wiki'; write 'name: kind; option=value'"),
         ("    a: wiki; corpus=pages.jsonl\n    a: wiki", "rag_environments has two lines for 'a'; write one"),
@@ -159,36 +159,36 @@ def test_an_outage_is_an_error_without_scores(project: Project) -> None:
         ("    a: desk:bare", "a: desk:bare: bare has the parameter word without a type hint"),
     ],
 )
-def test_a_line_that_cannot_be_used_ends_the_session(project: Project, lines: str, said: str) -> None:
+def test_a_line_that_cannot_be_used_ends_the_session(project: Project, lines: str, message: str) -> None:
     project.file("desk.py", "def open_at(day: str): ...\n\ndef bare(word): ...\n")
-    run = written(project, f"rag_environments =\n{lines}").run(json_path=None)
+    run = write_project(project, f"rag_environments =\n{lines}").run(json_path=None)
     assert run.status == 4, run.text
     text = " ".join(f"{run.result.stdout.str()}{run.result.stderr.str()}".split())
-    assert said in text
+    assert message in text
     assert "Traceback" not in text
 
 
-TWO = "rag_environments =\n    a: wiki; corpus=pages.jsonl\n    b: wiki; corpus=pages.jsonl"
+TWO_WIKIS = "rag_environments =\n    a: wiki; corpus=pages.jsonl\n    b: wiki; corpus=pages.jsonl"
 
 
 @pytest.mark.parametrize(
-    ("lines", "row", "said"),
+    ("lines", "row", "message"),
     [
-        (TWO, {}, "there are several environments (a, b); name one with the facet environment of the case"),
-        (TWO, {"environment": "c"}, "unknown environment 'c'; known: a, b"),
+        (TWO_WIKIS, {}, "there are several environments (a, b); name one with the facet environment of the case"),
+        (TWO_WIKIS, {"environment": "c"}, "unknown environment 'c'; known: a, b"),
         ("", {}, "the system needs an environment; set rag_corpus or rag_environments in the ini"),
         ("rag_environments =\n    a: wiki; corpus=jsonl:broken.txt", {}, "broken.txt:2: "),
     ],
 )
 @pytest.mark.parametrize("mode", [(), ("-n2",)], ids=["plain", "n2"])
 def test_a_case_without_an_environment_ends_the_session_before_any_test_runs(
-    project: Project, lines: str, row: dict[str, str], said: str, mode: Mode
+    project: Project, lines: str, row: dict[str, str], message: str, mode: Mode
 ) -> None:
     project.file("broken.txt", '{"id": "a", "text": "b"}\n{')
-    run = written(project, lines, case("q1", "Search Paris", **row)).run(*mode, json_path=None)
+    run = write_project(project, lines, case("q1", "Search Paris", **row)).run(*mode, json_path=None)
     assert run.status == 4, run.text
     text = " ".join(f"{run.result.stdout.str()}{run.result.stderr.str()}".split())
-    assert said in text
+    assert message in text
     assert "Traceback" not in text
 
 
@@ -196,12 +196,12 @@ def test_a_run_over_other_pages_is_not_resumed_and_changed_tools_are_reported(pr
     project.file("desk.py", "def opening(day: str) -> str:\n    raise ConnectionError\n")
     lines = "rag_environments =\n    books: wiki; corpus=pages.jsonl\n    desk: desk:opening"
     rows = [case("q1", "Search Paris", "city", environment="books"), case("q2", "opening x", environment="desk")]
-    written(project, lines, *rows)
+    write_project(project, lines, *rows)
     assert project.run().status == 1
     project.data(PAGES[1:], "pages.jsonl")
-    other = project.run("--rag-resume", fresh=False, json_path=None)
-    assert other.status == 4
-    assert "rag_environments: books" in f"{other.result.stdout.str()}{other.result.stderr.str()}"
+    run = project.run("--rag-resume", fresh=False, json_path=None)
+    assert run.status == 4
+    assert "rag_environments: books" in f"{run.result.stdout.str()}{run.result.stderr.str()}"
     project.data(PAGES, "pages.jsonl")
     project.file("desk.py", "def opening(day: str) -> str:\n    return day\n")
     fixed = project.run("-v", "--rag-resume", fresh=False)
@@ -216,7 +216,9 @@ def test_the_message_about_a_missing_mcp_package_names_the_extra(
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("pytest_rageval.environments.mcp.kind.version", missing)
-    run = written(project, "rag_environments =\n    crm: mcp; url=http://127.0.0.1:1/mcp; allow=*").run(json_path=None)
+    run = write_project(project, "rag_environments =\n    crm: mcp; url=http://127.0.0.1:1/mcp; allow=*").run(
+        json_path=None
+    )
     assert run.status == 4, run.text
     text = " ".join(f"{run.result.stdout.str()}{run.result.stderr.str()}".split())
     assert "rag_environments: crm needs an optional dependency: pip install 'pytest-rageval[mcp]' [RAG106]" in text

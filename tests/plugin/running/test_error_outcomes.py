@@ -1,4 +1,4 @@
-"""What goes wrong is an error with its cause: never a zero, never lost, never a thousand times the same."""
+"""Errors of systems and metrics: reported once with their cause, never scored, never lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_an_exception_in_the_system_is_an_error_with_its_cause(project: Project,
     assert sentence == "system 'rag_system' failed on case 'q2': ValueError: no such model"
     assert len(frames) == 1
     assert frames[0].endswith("conftest.py:6 in say: raise ValueError(rest)")
-    run.result.assert_outcomes(passed=5, errors=1)  # with three gates; what missed is counted apart
+    run.result.assert_outcomes(passed=5, errors=1)  # with three gates; a missed case has its own count
     run.said("*ERROR at setup of test_it?q2?*", f"*{sentence}*", "*conftest.py:6 in say*")
     assert "pytest_rageval/" not in run.text
     # The error stays in the denominator of error_rate and out of every mean.
@@ -45,7 +45,7 @@ def test_an_exception_in_the_system_is_an_error_with_its_cause(project: Project,
     ],
 )
 @pytest.mark.parametrize("keyword", ["def", "async def"])
-def test_any_exception_becomes_that_error(project: Project, keyword: str, body: str, cause: str) -> None:
+def test_any_exception_is_a_system_error_with_its_cause(project: Project, keyword: str, body: str, cause: str) -> None:
     conftest = f"""
         import pytest
 
@@ -72,7 +72,7 @@ def test_any_exception_becomes_that_error(project: Project, keyword: str, body: 
         assert "\x1b" not in outcome["error"]
 
 
-def test_a_traceback_shows_the_users_frames_and_the_librarys_last(project: Project) -> None:
+def test_a_traceback_shows_the_users_frames_and_the_last_frame_of_a_library(project: Project) -> None:
     conftest = """
         import pytest
         from packaging.version import Version
@@ -120,7 +120,7 @@ def test_a_metric_that_raises_is_an_error_of_the_case(project: Project) -> None:
     assert outcome["error"].startswith("metric 'breaks' failed on case 'q2': KeyError: 'no such key'\n")
     assert "conftest.py:6 in breaks" in outcome["error"]
     assert outcome["answer"]["text"] == "Paris"
-    assert outcome["scores"] == {"accuracy": {"value": 1.0}}  # what was reached is kept
+    assert outcome["scores"] == {"accuracy": {"value": 1.0}}  # scores from before the error stay
 
 
 def test_a_metric_that_returns_no_score_is_an_error(project: Project) -> None:
@@ -161,7 +161,7 @@ WRONG_TYPES = {
 
 @pytest.mark.parametrize("kind", WRONG_TYPES)
 def test_a_system_that_always_returns_the_wrong_type_stops_after_three_cases(project: Project, kind: str) -> None:
-    value, said = WRONG_TYPES[kind]
+    value, message = WRONG_TYPES[kind]
     conftest = f"""
         import pytest
         from pytest_rageval import Answer, Ranking, ScoredPassage, Step, Usage
@@ -173,7 +173,7 @@ def test_a_system_that_always_returns_the_wrong_type_stops_after_three_cases(pro
     project.says(cases(*["?"] * 5), conftest=conftest)
     run = project.run()
     run.result.assert_outcomes(errors=3, skipped=2)
-    run.said(said)
+    run.said(message)
     assert [o["error_type"] for o in run.results["outcomes"]] == [*["system_contract"] * 3, *["not_asked"] * 2]
     assert (run.results["usage"]["calls"], run.results["usage"]["cost_usd"]) == (0, None)
 
@@ -213,8 +213,8 @@ def test_objects_of_the_wrong_type_in_an_answer_are_errors_of_their_cases(projec
     run.result.assert_outcomes(passed=1, errors=5)
     errors = [outcome for outcome in run.results["outcomes"] if outcome["status"] == "error"]
     assert {outcome["error_type"] for outcome in errors} == {"system_contract"}
-    for outcome, (_, said) in zip(errors, WRONG_OBJECTS.values(), strict=True):
-        assert outcome["error"].startswith(f"rag_system 'rag_system' returned an Answer whose {said}")
+    for outcome, (_, message) in zip(errors, WRONG_OBJECTS.values(), strict=True):
+        assert outcome["error"].startswith(f"rag_system 'rag_system' returned an Answer whose {message}")
     assert "Traceback" not in run.result.stdout.str()
 
 
@@ -273,7 +273,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_fixture_is_one_error_for_all_its_users(project: Project, kind: str) -> None:
+def test_a_broken_fixture_is_one_error_and_its_other_cases_are_skipped(project: Project, kind: str) -> None:
     scope, body, error_type = BROKEN[kind]
     conftest = f"""
         import pytest
@@ -286,10 +286,10 @@ def test_a_broken_fixture_is_one_error_for_all_its_users(project: Project, kind:
     project.says(cases(*["?"] * 4), conftest=conftest, test=test + test.replace("test_it", "test_also"))
     run = project.run("-rs")
     errors = [outcome for outcome in run.results["outcomes"] if outcome["status"] == "error"]
-    asked = 3 if error_type == "system_contract" else 1
-    assert [error["error_type"] for error in errors] == [error_type] * asked
+    n_errors = 3 if error_type == "system_contract" else 1
+    assert [error["error_type"] for error in errors] == [error_type] * n_errors
     assert "rag_system" in errors[0]["error"]
-    run.result.assert_outcomes(errors=asked, skipped=8 - asked, failed=4)  # each of the four gates
+    run.result.assert_outcomes(errors=n_errors, skipped=8 - n_errors, failed=4)  # each of the four gates
     run.said("*SKIPPED*not asked: *rag_system*")
     for gate in run.results["gates"]:
         assert gate["status"] == "failed"
@@ -308,7 +308,7 @@ def test_each_process_stops_asking_a_broken_system(project: Project, kind: str, 
     run.result.assert_outcomes(errors=errors, skipped=40 - errors, failed=1)
 
 
-def test_a_system_that_cannot_be_built_says_where(project: Project) -> None:
+def test_the_error_of_a_system_that_cannot_be_built_has_its_frames(project: Project) -> None:
     conftest = """
         import pytest
 
@@ -328,7 +328,7 @@ def test_a_system_that_cannot_be_built_says_where(project: Project) -> None:
     ]
 
 
-def test_a_registered_system_that_cannot_be_called_is_named(project: Project) -> None:
+def test_the_error_of_a_registered_system_that_cannot_be_called_names_it(project: Project) -> None:
     register = "def pytest_rageval_register(registry):\n    registry.systems.register('none', lambda parts: None)\n"
     project.says([case("q1"), case("q2")], conftest=register)
     run = project.run("--rag-system", "none")

@@ -1,4 +1,4 @@
-"""Rankings judged by evidence: under another chunking, of retrievers without spans, and not in the corpus."""
+"""Rankings judged by evidence: new chunking, retrievers without spans, missing evidence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
+import pytrec_eval_ext  # noqa: F401 - pytester unloads modules, and this one loads only once per process
 from support.projects.rag_project import Mode, Project, Row, case
 
 TEST = """
@@ -43,7 +43,7 @@ def handbook(project: Project, chunking: str) -> list[Row]:
         filler = [rng.choice(WORDS) for _ in range(600)]
         place = rng.randrange(50, 550)
         project.file(f"docs/{at}.md", " ".join([*filler[:place], fact, *filler[place:]]))
-    chunked(project, chunking, "rag_baseline = b.json")
+    set_chunking(project, chunking, "rag_baseline = b.json")
     return [
         case(f"q{at}", f"When does line {fact[5]} leave pier {at + 1}?", f"{at + 1}:15", evidence=[quote(at, fact)])
         for at, fact in enumerate(FACTS)
@@ -54,22 +54,22 @@ def quote(page: int, text: str) -> Row:
     return {"page": f"docs/{page}.md", "quote": text.upper()}
 
 
-def chunked(project: Project, chunking: str, *more: str) -> None:
+def set_chunking(project: Project, chunking: str, *more: str) -> None:
     lines = ["[pytest]", "rag_corpus = docs/*.md", f"rag_chunking = {chunking}", *more]
     project.file("pytest.ini", "\n".join(lines))
 
 
 def values(run: Any, metric: str) -> dict[str, Any]:
-    told = {name: outcome["scores"][metric] for name, outcome in run.outcomes.items()}
-    return {name: score["reason"] if score["value"] is None else score["value"] for name, score in told.items()}
+    scores = {name: outcome["scores"][metric] for name, outcome in run.outcomes.items()}
+    return {name: score["reason"] if score["value"] is None else score["value"] for name, score in scores.items()}
 
 
-def test_another_chunking_leaves_values_and_pairs(project: Project, mode: Mode) -> None:
+def test_another_chunking_changes_neither_values_nor_pairs(project: Project, mode: Mode) -> None:
     project.says(handbook(project, "tokens 120 20"), "metrics=['R@5'], gates=['R@5 >= baseline']", TEST, conftest="")
     before = project.run(*mode, "--rag-update-baseline")
     assert before.status == 0, before.text
     assert values(before, "R@5") == {f"q{at}": 1.0 for at in range(12)}
-    chunked(project, "tokens 100 20", "rag_baseline = b.json")
+    set_chunking(project, "tokens 100 20", "rag_baseline = b.json")
     after = project.run(*mode)
     assert after.status == 0, after.text
     assert values(after, "R@5") == values(before, "R@5")
@@ -82,7 +82,7 @@ def test_another_chunking_leaves_values_and_pairs(project: Project, mode: Mode) 
     assert ids != {after.outcomes[name]["answer"]["ranking"][0]["doc_id"] for name in after.outcomes}
 
 
-def test_a_real_loss_shows_and_is_retrieval_s(project: Project) -> None:
+def test_a_worse_retriever_fails_the_gate_with_the_cause_retrieval(project: Project) -> None:
     rows = handbook(project, "tokens 100 20")
     gates = "metrics=['R@1', 'accuracy'], gates=['R@1 >= baseline']"
     project.says(rows, gates, TEST, conftest="")
@@ -104,19 +104,19 @@ def test_a_real_loss_shows_and_is_retrieval_s(project: Project) -> None:
 
 
 def museum(project: Project, *evidence: Any, arguments: str = "metrics=['R@5', 'nDCG@10']") -> None:
-    """Make a project whose records q1, q2 ... have this evidence, over two pages."""
+    """Write a project whose records q1, q2 ... have this evidence, over two pages."""
     project.file("docs/visit.md", "# Visit\n\nThe museum opens\nat 9:00. Tickets cost five euros.")
     project.file("docs/shop.md", "# Shop\n\nThe shop sells books. It closes at 18:00.")
     rows = [case(f"q{at}", "When does the museum open?", "9:00", evidence=each) for at, each in enumerate(evidence, 1)]
     project.says(rows, arguments, TEST, conftest="")
-    chunked(project, "sentences 1")
+    set_chunking(project, "sentences 1")
 
 
 OPENS = {"page": "docs/visit.md", "quote": "museum opens at 9:00"}
 
 
-def test_a_quote_that_is_cut_from_its_answer_is_lost_by_both(project: Project) -> None:
-    """The first five words of each quote are found, which is half of it, and the answer is in its end."""
+def test_a_chunk_without_the_answer_breaks_cases_with_the_cause_both(project: Project) -> None:
+    """The retriever finds the first half of each quote, and the answer is in the second half."""
     facts = {f"q{at}": f"Sensor {name} measures the air in hall {at}" for at, name in enumerate("ABCDEFGH")}
     for name, fact in facts.items():
         project.file(f"docs/{name}.md", f"{fact}, which has no windows.")
@@ -130,64 +130,70 @@ def test_a_quote_that_is_cut_from_its_answer_is_lost_by_both(project: Project) -
         for name, fact in facts.items()
     ]
     more = ("rag_baseline = b.json", "rag_top_k = 1")
-    chunked(project, "sections", *more)
+    set_chunking(project, "sections", *more)
     gates = "metrics=['R@1', 'accuracy'], gates=['accuracy >= baseline']"
     project.says(rows, gates, TEST, conftest="")
     assert project.run("--rag-update-baseline").status == 0
-    chunked(project, "tokens 6", *more)
+    set_chunking(project, "tokens 6", *more)
     run = project.run()
     assert run.status == 1
     assert values(run, "R@1") == dict.fromkeys(facts, 1.0)
     assert {outcome["evidence"] for outcome in run.results["outcomes"]} == {0.5}
     run.said("  1 both: accuracy 1.00 -> 0.00 (8 of 8 broke*")
-    shown = project.command("show", "--case", "q0")
-    assert "RE wrong: searched badly (the answer was not retrieved)" in shown.stdout
+    process = project.command("show", "--case", "q0")
+    assert "RE wrong: searched badly (the answer was not retrieved)" in process.stdout
 
 
 def test_evidence_that_the_corpus_does_not_hold_is_unscored_and_counted(project: Project) -> None:
-    gone = {"page": "docs/visit.md", "quote": "museum opens at 10:00"}
-    museum(project, [OPENS], [gone], [[gone], [OPENS]], arguments="metrics=['R@5'], gates=['R@5 >= 0.5']")
+    missing = {"page": "docs/visit.md", "quote": "museum opens at 10:00"}
+    museum(
+        project,
+        [OPENS],
+        [missing],
+        [[missing], [OPENS]],
+        arguments="metrics=['R@5'], gates=['R@5 >= 0.5']",
+    )
     run = project.run("-v")
     assert run.status == 0
     assert values(run, "R@5") == {"q1": 1.0, "q2": "evidence_not_in_corpus", "q3": 1.0}
     run.said("unscored: 1 evidence_not_in_corpus (R@5)")
-    told = (
+    warning = (
         "test_it.py::test_it: rag_corpus does not hold the evidence of 1 of 3 cases with evidence, and their rankings "
         "are unscored (evidence_not_in_corpus); the first at cases.jsonl:2: the quote 'museum opens at 10:00' of its "
         "evidence is not in the document 'docs/visit.md'; run rageval lint --corpus"
     )
-    assert run.prose.count(told) == 1
-    assert run.results["instances"]["q2"]["evidence"] == [[gone | {"grade": 1}]]
+    assert run.prose.count(warning) == 1
+    assert run.results["instances"]["q2"]["evidence"] == [[missing | {"grade": 1}]]
 
 
 def test_reports_without_texts_hold_no_quote(project: Project) -> None:
     museum(project, [OPENS], [{"page": "docs/visit.md", "quote": "Xylophone"}])
-    chunked(project, "sentences 1", "rag_report_texts = false")
+    set_chunking(project, "sentences 1", "rag_report_texts = false")
     run = project.run()
     run.said("*the first at cases.jsonl:2; run rageval lint --corpus*")
     assert "Xylophone" not in json.dumps(run.results) + run.text
     assert run.results["instances"]["q2"]["evidence"] == [[{"page": "docs/visit.md", "grade": 1}]]
 
 
-@pytest.mark.parametrize("found", ["callable", "langchain", "own corpus", "recorded texts", "recorded ids"])
-def test_evidence_recall_is_computed_for_every_kind_of_retriever(project: Project, found: str) -> None:
+@pytest.mark.parametrize("retriever", ["callable", "langchain", "own corpus", "recorded texts", "recorded ids"])
+def test_evidence_recall_is_computed_for_every_kind_of_retriever(project: Project, retriever: str) -> None:
     span = {"page": "docs/visit.md", "span": [9, 34]}
     museum(project, [OPENS], [span], [{"page": "docs/shop.md", "quote": "It closes at 18:00"}])
     text = "# Visit\n\nThe museum opens at 9:00."
     args: tuple[str, ...] = ()
-    if found.startswith("recorded"):
+    if retriever.startswith("recorded"):
         texts = {"id": "a17", "page": "docs/visit.md", "text": text}
-        item = {"id": "docs/visit.md#1"} if found.endswith("ids") else texts
+        item = {"id": "docs/visit.md#1"} if retriever.endswith("ids") else texts
         rows = [{"id": f"q{at}", "answer": "At 9:00.", "ranking": [item]} for at in (1, 2, 3)]
         project.file("answers.jsonl", "\n".join(map(json.dumps, rows)))
         args = ("--rag-answers", "answers.jsonl")
     else:
-        project.file("conftest.py", CONFTESTS[found].replace("{text}", repr(text)))
+        project.file("conftest.py", CONFTESTS[retriever].replace("{text}", repr(text)))
     run = project.run(*args)
     assert run.status == 0, run.text
-    wanted = {"q1": 1.0, "q2": 1.0, "q3": "evidence_not_in_corpus" if found == "own corpus" else 0.0}
-    assert values(run, "R@5") == wanted
-    assert values(run, "nDCG@10") == wanted
+    expected = {"q1": 1.0, "q2": 1.0, "q3": "evidence_not_in_corpus" if retriever == "own corpus" else 0.0}
+    assert values(run, "R@5") == expected
+    assert values(run, "nDCG@10") == expected
 
 
 CONFTESTS = {
@@ -203,13 +209,13 @@ CONFTESTS = {
         from langchain_core.documents import Document
         from langchain_core.retrievers import BaseRetriever
 
-        class Found(BaseRetriever):
+        class Fixed(BaseRetriever):
             def _get_relevant_documents(self, query, *, run_manager):
                 return [Document({text}, metadata={"source": "docs/visit.md"})]
 
         @pytest.fixture(scope="session")
         def rag_retriever():
-            return Found()
+            return Fixed()
     """,
     "own corpus": """
         import pytest

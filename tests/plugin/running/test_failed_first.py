@@ -1,4 +1,4 @@
-"""``--lf``, ``--ff`` and ``--sw`` after a gate failed: the gate is no item, its cases are."""
+"""``--lf``, ``--ff`` and ``--sw`` after a failed gate: they select the cases of the gate."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ BOTH = """
 """
 
 
-def _both(project: Project, *questions: str) -> None:
+def _write_project(project: Project, *questions: str) -> None:
     project.data(cases(RIGHT, RIGHT), "good.jsonl")
     project.says(cases(*questions), test=BOTH)
 
 
-def _ran(run: Run) -> list[str]:
+def _test_names(run: Run) -> list[str]:
     return [outcome["nodeid"].partition("::")[2] for outcome in run.results["outcomes"]]
 
 
 def test_lf_reruns_the_testbed_of_a_failed_gate(project: Project, mode: Mode) -> None:
-    _both(project, RIGHT, WRONG)
+    _write_project(project, RIGHT, WRONG)
     assert project.run(*mode).status == 1
     for _ in range(2):
         run = project.run("--lf", *mode)
         assert run.status == 1
-        assert _ran(run) == ["test_bad[q1]", "test_bad[q2]"]
+        assert _test_names(run) == ["test_bad[q1]", "test_bad[q2]"]
         assert run.gates["accuracy >= 0.9"]["status"] == "failed"
         assert run.gates.get("accuracy >= 0.5", {"status": "skipped"})["status"] == "skipped"
-    _both(project, RIGHT, RIGHT)  # mended
+    _write_project(project, RIGHT, RIGHT)  # fixed
     run = project.run("--lf", *mode)
     assert run.status == 0
-    assert len(_ran(run)) == 2
+    assert len(_test_names(run)) == 2
     if not mode:
-        assert len(_ran(project.run("--lf"))) == 4  # nothing failed last time: all
+        assert len(_test_names(project.run("--lf"))) == 4  # all, because nothing failed last time
 
 
 def test_ff_runs_the_testbed_of_a_failed_gate_first(project: Project) -> None:
-    _both(project, RIGHT, WRONG)
+    _write_project(project, RIGHT, WRONG)
     project.run()
     run = project.run("--ff", "-v")
     assert run.status == 1
-    ran = [line.split()[0].partition("::")[2] for line in run.result.outlines if "::test_" in line and "%]" in line]
-    assert ran[:4] == ["test_bad[q1]", "test_bad[q2]", "test_good[q1]", "test_good[q2]"]
+    names = [line.split()[0].partition("::")[2] for line in run.result.outlines if "::test_" in line and "%]" in line]
+    assert names[:4] == ["test_bad[q1]", "test_bad[q2]", "test_good[q1]", "test_good[q2]"]
 
 
-def test_a_failed_gate_of_the_session_reruns_all_it_covers(project: Project) -> None:
-    _both(project, RIGHT, WRONG)
+def test_lf_reruns_all_cases_of_a_failed_session_gate(project: Project) -> None:
+    _write_project(project, RIGHT, WRONG)
     project.file("test_it.py", BOTH.replace(', gates=["accuracy >= 0.9", "n >= 1"]', ""))
     assert project.run("--rag-gate", "accuracy >= 0.9").status == 1
-    assert len(_ran(project.run("--lf"))) == 4
+    assert len(_test_names(project.run("--lf"))) == 4
 
 
-def test_stepwise_goes_on_after_a_failed_gate(project: Project) -> None:
-    _both(project, RIGHT, WRONG)
+def test_stepwise_continues_after_a_failed_gate(project: Project) -> None:
+    _write_project(project, RIGHT, WRONG)
     assert project.run("--sw").status == 1
     run = project.run("--sw")
     assert run.status == 1
-    assert len(_ran(run)) == 4
-    _both(project, RIGHT, RIGHT)
+    assert len(_test_names(run)) == 4
+    _write_project(project, RIGHT, RIGHT)
     assert project.run("--sw").status == 0
 
 
@@ -77,4 +77,4 @@ def test_a_failed_case_is_rerun_alone(project: Project) -> None:
     """
     project.says(cases(RIGHT, WRONG), test=test)
     assert project.run().status == 1
-    assert _ran(project.run("--lf")) == ["test_it[q2]"]
+    assert _test_names(project.run("--lf")) == ["test_it[q2]"]

@@ -27,7 +27,7 @@ DOCUMENTS = {
 }
 
 
-def test_six_plain_questions_of_six_are_answered_from_a_small_corpus(project: Project) -> None:
+def test_all_six_plain_questions_are_answered_from_a_small_corpus(project: Project) -> None:
     project.says(PLAIN, "gates=['accuracy >= 1']", conftest="")
     for name, text in DOCUMENTS.items():
         project.file(f"docs/{name}", text)

@@ -1,11 +1,11 @@
-"""A retriever of the user's own that is no object with ``search``."""
+"""User retrievers that are functions instead of objects with ``search``."""
 
 from __future__ import annotations
 
 import pytest
 from support.projects.rag_project import Project, case
 
-ASKED = [case("q1", "What is the warranty of a kettle?", "two years")]
+CASES = [case("q1", "What is the warranty of a kettle?", "two years")]
 CONFTEST = """
     import pytest
 
@@ -27,7 +27,7 @@ def conftest(keyword: str, body: str) -> str:
 @pytest.mark.parametrize("keyword", ["def", "async def"])
 def test_a_function_is_a_retriever(project: Project, keyword: str) -> None:
     body = 'return [{"id": f"d{k}", "text": TEXTS[0], "title": query}, TEXTS[1]]'
-    project.says(ASKED, "gates=['accuracy >= 1']", conftest=conftest(keyword, body))
+    project.says(CASES, "gates=['accuracy >= 1']", conftest=conftest(keyword, body))
     project.file("test_own.py", "def test_own(rag_retriever):\n    assert rag_retriever.__name__ == 'find'")
     run = project.run()
     assert run.status == 0
@@ -40,18 +40,18 @@ def test_a_function_is_a_retriever(project: Project, keyword: str) -> None:
 
 @pytest.mark.parametrize("keyword", ["def", "async def"])
 def test_an_exception_is_reported_with_the_name_of_its_source(project: Project, keyword: str) -> None:
-    project.says(ASKED, conftest=conftest(keyword, "raise OSError('no route to the index')"))
+    project.says(CASES, conftest=conftest(keyword, "raise OSError('no route to the index')"))
     outcome = project.run().outcomes["q1"]
     assert outcome["error_type"] == "system_error"
     first, *frames = outcome["error"].splitlines()
-    said = "RetrieverError: rag_retriever 'find' raised OSError: no route to the index"
-    assert first == f"system 'rag_system' failed on case 'q1': {said}"
+    error = "RetrieverError: rag_retriever 'find' raised OSError: no route to the index"
+    assert first == f"system 'rag_system' failed on case 'q1': {error}"
     assert "conftest.py:6 in find: raise OSError" in frames[-1]
 
 
 def test_an_invalid_retriever_is_reported_in_one_sentence(project: Project) -> None:
     project.says(
-        ASKED, conftest="import pytest\n@pytest.fixture(scope='session')\ndef rag_retriever():\n    return 3\n"
+        CASES, conftest="import pytest\n@pytest.fixture(scope='session')\ndef rag_retriever():\n    return 3\n"
     )
     outcome = project.run().outcomes["q1"]
     assert outcome["error_type"] == "system_build"
@@ -59,19 +59,19 @@ def test_an_invalid_retriever_is_reported_in_one_sentence(project: Project) -> N
     assert "\n" not in outcome["error"]
 
 
-def test_a_default_system_of_the_fixture_takes_it_too(project: Project) -> None:
+def test_the_overridden_system_fixture_can_return_the_default_system(project: Project) -> None:
     more = """
     @pytest.fixture(scope="session")
     def rag_system(rag_system):
         return rag_system
     """
-    project.says(ASKED, conftest=conftest("def", "return TEXTS") + more)
+    project.says(CASES, conftest=conftest("def", "return TEXTS") + more)
     assert "two years" in project.run().outcomes["q1"]["answer"]["text"]
 
 
 def test_a_registered_retriever_may_be_a_plain_function(project: Project) -> None:
     project.says(
-        ASKED,
+        CASES,
         conftest="""
     def pytest_rageval_register(registry):
         registry.retrievers.register("first", lambda parts: lambda query: [parts.passages[0]])
@@ -82,9 +82,9 @@ def test_a_registered_retriever_may_be_a_plain_function(project: Project) -> Non
     assert [item["doc_id"] for item in project.run().outcomes["q1"]["answer"]["ranking"]] == ["corpus.txt"]
 
 
-def test_one_that_is_named_and_waits_does_so_where_the_model_is_replayed(project: Project) -> None:
+def test_a_registered_async_retriever_works_with_a_replayed_model(project: Project) -> None:
     project.says(
-        ASKED,
+        CASES,
         conftest="""
     import asyncio
     import pytest

@@ -1,4 +1,4 @@
-"""What `rageval generate` writes runs as tests: supplied, retrieved, as conversations, as one question of two parts."""
+"""Cases of `rageval generate` run as tests: supplied, retrieved, dialogues, integration."""
 
 from __future__ import annotations
 
@@ -78,17 +78,17 @@ LOGGING = """
 """
 
 
-def generated(project: Project) -> None:
+def generate_cases(project: Project) -> None:
     project.file("staff.csv", STAFF)
     project.file("plan.toml", PLAN)
-    done = project.command("generate", "plan.toml", "--out", "out")
-    assert (done.returncode, done.stderr) == (0, "")
+    process = project.command("generate", "plan.toml", "--out", "out")
+    assert (process.returncode, process.stderr) == (0, "")
     project.file("pytest.ini", "[pytest]\nrag_corpus = out/corpus.jsonl")
     project.file("test_it.py", TESTS)
 
 
 def test_generated_cases_run_with_no_key_and_find_their_rows(project: Project) -> None:
-    generated(project)
+    generate_cases(project)
     run = project.run()
     assert run.status == 0, run.text
     assert {expr: gate["status"] for expr, gate in run.gates.items()} == {
@@ -121,20 +121,20 @@ def test_a_plan_runs_without_key_and_network_and_gives_the_same_bytes_again(
     project.file("examples/staff.csv", STAFF)
     project.file("examples/staff.toml", PLAN)
     project.file("staff.rag.toml", '[[testbed]]\nname = "staff"\ndataset = "jsonl:o/auto_test.jsonl"')
-    seen = []
+    outputs = []
     for out in ("o", "o", "again"):
-        done = project.command("generate", "examples/staff.toml", "--out", out)
-        assert (done.returncode, done.stderr) == (0, "")
-        seen.append({path.name: path.read_bytes() for path in (project.path / out).rglob("*") if path.is_file()})
-    assert seen[0] == seen[1] == seen[2]
-    assert {"auto_test.jsonl", "corpus.jsonl", "drafts.jsonl", "manifest.json", "report.md"} <= set(seen[0])
+        process = project.command("generate", "examples/staff.toml", "--out", out)
+        assert (process.returncode, process.stderr) == (0, "")
+        outputs.append({path.name: path.read_bytes() for path in (project.path / out).rglob("*") if path.is_file()})
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert {"auto_test.jsonl", "corpus.jsonl", "drafts.jsonl", "manifest.json", "report.md"} <= set(outputs[0])
     run = project.run("--rag-limit", "5")
     assert run.status == 0, run.text
     assert [outcome["status"] for outcome in run.results["outcomes"]] == ["scored"] * 5
 
 
 def test_no_system_and_no_facet_sees_how_a_case_was_generated(project: Project) -> None:
-    generated(project)
+    generate_cases(project)
     project.file("conftest.py", LOGGING)
     run = project.run("-k", "supplied")
     queries = (project.path / "queries.txt").read_text(encoding="utf-8")
@@ -147,9 +147,9 @@ def test_no_system_and_no_facet_sees_how_a_case_was_generated(project: Project) 
 
 
 def test_an_import_keeps_how_a_case_was_generated(project: Project) -> None:
-    generated(project)
-    done = project.command("import", "jsonl", "out/auto_test.jsonl", "--out", "copy.jsonl")
-    assert done.returncode == 0, done.stdout
+    generate_cases(project)
+    process = project.command("import", "jsonl", "out/auto_test.jsonl", "--out", "copy.jsonl")
+    assert process.returncode == 0, process.stdout
     lines = [
         {line["id"]: line for line in map(json.loads, (project.path / name).read_text(encoding="utf-8").splitlines())}
         for name in ("out/auto_test.jsonl", "copy.jsonl")

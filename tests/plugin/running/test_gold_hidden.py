@@ -1,4 +1,4 @@
-"""Gold answers never reach the system: nothing that can be reached from a query holds them, or a passage's role."""
+"""Gold answers never reach the system: no object that a query references holds them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_no_query_of_jsonl_holds_its_gold(fixtures_dir: Path) -> None:
         _check(case)
 
 
-def test_a_query_has_these_fields_alone() -> None:
+def test_a_query_has_only_these_fields() -> None:
     assert set(Query.__slots__) == {"question", "passages", "history", "language", "instructions"}
     assert not hasattr(Query("q"), "__dict__")
 
@@ -131,12 +131,12 @@ def test_no_environment_holds_gold(project: Project) -> None:
 
         @rag_case("jsonl:cases.jsonl", metrics=["accuracy", "R@5"], passages="retrieved")
         def test_it(rag):
-            count, reaches, found = rag.answer.text.split()
-            assert int(count) > 20 and reaches == "True" and found == "0"
+            count, reaches, leaks = rag.answer.text.split()
+            assert int(count) > 20 and reaches == "True" and leaks == "0"
     """,
     )
-    declared = "    wiki: wiki\n    own: wiki; corpus=jsonl:pages.jsonl\n    desk: conftest:tick"
-    for lines in ("", f"rag_environments =\n{declared}\n"):
+    environment_lines = "    wiki: wiki\n    own: wiki; corpus=jsonl:pages.jsonl\n    desk: conftest:tick"
+    for lines in ("", f"rag_environments =\n{environment_lines}\n"):
         project.file("pytest.ini", f"[pytest]\nrag_system = agent\nrag_corpus = pages.jsonl\n{lines}")
         run = project.run()
         assert set(run.statuses.values()) == {"scored"}

@@ -1,4 +1,4 @@
-"""Gold answers reach no request, tool, program or trace of any built-in system: the gold is a canary."""
+"""The gold answer reaches no request, tool, program or trace of a built-in system."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pytest_rageval.systems.workflow import Workflow
 
 CANARY = "canary-4711"
 
-OF_FAMILIES = {"chain": "chain:steps.toml"}
-"""Head of a family of systems -> one of its systems."""
+FAMILY_EXAMPLES = {"chain": "chain:steps.toml"}
+"""First part of a family's names -> one system of the family."""
 
 CHAIN = """
     [[action]]
@@ -44,7 +44,7 @@ CHAIN = """
     do = "generate"
     prompt = "{found} {page} {length} Answer: {question}"
 """
-"""Each kind of action once."""
+"""A chain with each kind of action once."""
 
 CONFTEST = '''
     import json
@@ -59,7 +59,7 @@ CONFTEST = '''
     ```"""
 
     def reply(messages):
-        """Search once, then answer; in each dialect of our systems."""
+        """Search once, then answer; in the syntax of each built-in system."""
         first, last = messages[0]["content"], messages[-1]["content"]
         if last.rstrip().endswith("Thought 1:"):
             return "I search.\\nAction 1: Search[Algiers]"
@@ -69,7 +69,7 @@ CONFTEST = '''
 
     class Model(ScriptedLLM):
         async def complete(self, messages, **params):
-            with open("asked.jsonl", "a") as stream:
+            with open("requests.jsonl", "a") as stream:
                 stream.write(json.dumps([[dict(message) for message in messages], params], default=str) + chr(10))
             names = {each["function"]["name"] for each in params.get("tools", ())}
             if names and messages[-1]["role"] != "tool":
@@ -93,16 +93,16 @@ TEST = """
 
 
 def every_system() -> dict[str, Workflow[object] | None]:
-    """Return the name of each built-in system, and of one of each family -> its declaration."""
-    known: Registry[systems.SystemFactory] = Registry("system", systems.BUILTIN)
-    found: dict[str, Workflow[object] | None] = {}
+    """Return name -> declaration of each built-in system and of one system per family."""
+    registry: Registry[systems.SystemFactory] = Registry("system", systems.BUILTIN)
+    workflows: dict[str, Workflow[object] | None] = {}
     for name in systems.BUILTIN:
-        factory = known.get(name)
-        found[name] = factory if isinstance(factory, Workflow) else None
-    return found | {OF_FAMILIES[head]: None for head in systems.FAMILIES}
+        factory = registry.get(name)
+        workflows[name] = factory if isinstance(factory, Workflow) else None
+    return workflows | {FAMILY_EXAMPLES[head]: None for head in systems.FAMILIES}
 
 
-def written(project: Project) -> None:
+def write_project(project: Project) -> None:
     hidden = {
         "topic": f"{CANARY} topic",
         "fake_answers": [f"{CANARY} fake"],
@@ -126,7 +126,7 @@ def written(project: Project) -> None:
 @pytest.fixture
 def run(project: Project) -> Run:
     """Return the run of all systems over four cases."""
-    written(project)
+    write_project(project)
     run = project.run(*(f"--rag-system={name}" for name in every_system()))
     assert run.status == 0, run.text
     return run
@@ -146,6 +146,6 @@ def test_gold_reaches_no_request_no_tool_no_program_and_no_trace(project: Projec
             assert "tool" in kinds, f"{outcome['system']} called no tool on {outcome['case_id']}, so nothing was tried"
     programs = {each["system"] for each in outcomes if any(s["kind"] == "program" for s in each["answer"]["trace"])}
     assert {name for name in every_system() if name == "pal" or name.startswith("chain:")} <= programs
-    asked = (project.path / "asked.jsonl").read_text(encoding="utf-8")
-    assert asked.count("\n") >= 4 * (len(every_system()) - 1)
-    assert CANARY not in asked
+    requests = (project.path / "requests.jsonl").read_text(encoding="utf-8")
+    assert requests.count("\n") >= 4 * (len(every_system()) - 1)
+    assert CANARY not in requests

@@ -1,4 +1,4 @@
-"""``rageval history`` over runs of which some had only a part of the testbeds."""
+"""``rageval history`` over runs, some with only a part of the testbeds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def points(project: Project, name: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("arguments", [("-k", "test_one"), ("test_rag.py::test_one",)])
-def test_a_drop_in_a_run_of_one_testbed_has_its_change(project: Project, arguments: tuple[str, ...]) -> None:
+def test_history_shows_a_drop_in_a_run_of_one_testbed(project: Project, arguments: tuple[str, ...]) -> None:
     project.data([case("q1", "?", "Paris"), case("q2", "?", "Paris")])
     project.file("test_rag.py", TESTS)
     runs: tuple[tuple[str, tuple[str, ...]], ...] = (("Paris", ()), ("Rome", arguments))
@@ -49,7 +49,7 @@ def test_a_drop_in_a_run_of_one_testbed_has_its_change(project: Project, argumen
     assert (other["value"], other["marks"]) == (1.0, [])
 
 
-def test_a_part_of_a_testbed_has_no_change_and_none_is_counted_from_it(project: Project) -> None:
+def test_history_compares_no_run_with_a_run_of_part_of_a_testbed(project: Project) -> None:
     project.data([case("q1", "?", "Paris"), case("q2", "?", "Rome")])
     project.file("test_rag.py", TESTS)
     project.file("conftest.py", SAYS.replace("{answer}", "Paris"))

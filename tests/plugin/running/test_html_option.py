@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.projects.rag_project import RAISES, RIGHT, SAYS, WRONG, Mode, Project, cases
 
-TELLS = """
+PRINTS_JINJA2 = """
     def pytest_unconfigure(config):
         import sys
         print("jinja2 is here" if "jinja2" in sys.modules else "jinja2 is not here")
@@ -23,19 +23,19 @@ GATES = "gates=['accuracy >= 0.5']"
 def parcels(project: Project, name: str = "page.html") -> dict[str, Any]:
     """Return the data of the page: name of a parcel -> its content."""
     text = (project.path / name).read_text(encoding="utf-8")
-    found = re.findall(r'<script type="application/octet-stream" id="data-([\w-]+)">([\w+/=]*)</script>', text)
-    return {name: json.loads(gzip.decompress(b64decode(packed))) for name, packed in found}
+    matches = re.findall(r'<script type="application/octet-stream" id="data-([\w-]+)">([\w+/=]*)</script>', text)
+    return {name: json.loads(gzip.decompress(b64decode(packed))) for name, packed in matches}
 
 
 def test_the_page_holds_what_results_json_holds(project: Project, mode: Mode) -> None:
     project.says(cases(RIGHT, WRONG, RAISES, RIGHT), GATES)
     run = project.run(*mode, "--rag-html", "out/page.html")
     assert run.status == 1  # one case is an error
-    held = parcels(project, "out/page.html")
-    assert held["outcomes-0"] == run.results["outcomes"]
-    assert held["instances-0"] == list(run.results["instances"].values())
-    assert held["columns"]["columns"]["nodeid"] == [each["nodeid"] for each in run.results["outcomes"]]
-    first, second, error, last = held["answers"]
+    data = parcels(project, "out/page.html")
+    assert data["outcomes-0"] == run.results["outcomes"]
+    assert data["instances-0"] == list(run.results["instances"].values())
+    assert data["columns"]["columns"]["nodeid"] == [each["nodeid"] for each in run.results["outcomes"]]
+    first, second, error, last = data["answers"]
     assert (first, second, last) == ("Paris", "Rome", "Paris")
     assert error.startswith("system_error\nsystem 'rag_system' failed on case 'q3'")
     assert [path.name for path in (project.path / "out").iterdir()] == ["page.html"]
@@ -46,8 +46,8 @@ def test_texts_are_left_out_of_the_page_on_request(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
     run = project.run("--rag-html", "page.html")
     assert set(run.statuses.values()) == {"scored", "error"}
-    held = parcels(project)
-    assert "xyzzy" not in json.dumps(held)
+    data = parcels(project)
+    assert "xyzzy" not in json.dumps(data)
     assert "xyzzy" not in (project.path / "page.html").read_text(encoding="utf-8")
 
 
@@ -76,6 +76,6 @@ def test_a_folder_as_target_and_a_missing_jinja2_are_refused_before_any_test_run
 
 
 def test_jinja2_is_imported_only_for_a_page(project: Project) -> None:
-    project.says(cases(RIGHT), conftest=SAYS + TELLS)
+    project.says(cases(RIGHT), conftest=SAYS + PRINTS_JINJA2)
     assert "jinja2 is not here" in project.run(subprocess=True).text
     assert "jinja2 is here" in project.run("--rag-html", "page.html", subprocess=True).text

@@ -1,4 +1,4 @@
-"""OmniEval's predictions, imported and scored at once."""
+"""Imported predictions of OmniEval and RGB run as recorded answers."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ ERROR = "There are factual errors in the provided documents."
 
 
 def test_predictions_of_rgb_give_the_published_rates(project: Project) -> None:
-    said = {
+    predictions_by_file = {
         "en_refine_gull_temp0.2_noise1.0_passage1": [REJECTION, REJECTION, "At 9:00.", "At 8:00."],
         "en_fact_gull_temp0.2_noise0.0_passage1": [f"{ERROR} It opens at 9:00.", "At 8:00."],
     }
-    for name, predictions in said.items():
+    for name, predictions in predictions_by_file.items():
         noise = float(name.partition("noise")[2].partition("_")[0])
         rows = [
             {"id": number, "query": "When does it open?", "ans": [["9:00", "nine"]], "label": [0], "prediction": text,

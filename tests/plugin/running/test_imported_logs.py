@@ -1,4 +1,4 @@
-"""Logs of agents, imported and scored at once, with their steps."""
+"""Imported logs of agents run as recorded answers with their steps."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ TREE_STEPS = [
 
 PASSAGE = {"wikipedia_id": "12", "wikipedia_title": "Museum", "doc_id": "7", "text": "It opens at 9:00."}
 RALLE = {"id": "q1", "input": QUESTION, "output": [{"prompt": QUESTION, "provenance": [PASSAGE]}]}
-FOUND = {"id": "7", "page": "12", "title": "Museum", "text": "It opens at 9:00."}
-RALLE_STEPS = [{"kind": "retrieve", "detail": {"query": QUESTION, "passages": [FOUND]}}]
+TRACE_PASSAGE = {"id": "7", "page": "12", "title": "Museum", "text": "It opens at 9:00."}
+RALLE_STEPS = [{"kind": "retrieve", "detail": {"query": QUESTION, "passages": [TRACE_PASSAGE]}}]
 
 LOGS: dict[str, tuple[str, dict[str, Any], str, list[dict[str, Any]]]] = {
     "react-log": (
@@ -83,8 +83,8 @@ def test_an_imported_log_is_scored_with_its_steps(
 
 def test_a_transcript_in_a_row_is_its_trace(project: Project) -> None:
     project.data([{"id": "q1", "question": QUESTION, "answers": ["9:00"]}], "runs.jsonl")
-    project.data([{"id": "q1", "answer": "At 9:00.", "scratchpad": TRANSCRIPT}], "said.jsonl")
+    project.data([{"id": "q1", "answer": "At 9:00.", "scratchpad": TRANSCRIPT}], "answers.jsonl")
     project.file("test_it.py", SUITE.format(gate="accuracy >= 1"))
-    run = project.run("--rag-answers", "said.jsonl")
+    run = project.run("--rag-answers", "answers.jsonl")
     assert run.status == 0
     assert run.results["outcomes"][0]["answer"]["trace"] == REACT_STEPS

@@ -1,4 +1,4 @@
-"""``--junitxml``: what each test, each gate and the session tell beside passing and failing."""
+"""``--junitxml``: the properties of each test, of each gate and of the session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE
 
 SCHEMA = Path(__file__).parents[3] / "fixtures" / "junit" / "xunit2.xsd"
 GATED = 'gates=["accuracy >= 0.5"]'
-TOLD = re.compile(r"^\[\[PROPERTY\|([^=]+)=(.*)\]\]$", re.MULTILINE)
+PRINTED_PROPERTY = re.compile(r"^\[\[PROPERTY\|([^=]+)=(.*)\]\]$", re.MULTILINE)
 
 
 QUOTES = """
@@ -28,7 +28,7 @@ FAILS = """
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(session):
         result = yield
-        session.testsfailed += 1  # as pytest-cov does if too little is covered
+        session.testsfailed += 1  # pytest-cov does the same if the coverage is too low
         return result
 """
 
@@ -39,22 +39,26 @@ def suite_of(project: Project) -> ElementTree.Element:
     return suite
 
 
-def told_of(project: Project) -> dict[str, list[dict[str, str]]]:
-    """Return the properties of each element of a test, whichever way they are told."""
-    found: dict[str, list[dict[str, str]]] = {}
+def properties_by_test(project: Project) -> dict[str, list[dict[str, str]]]:
+    """Return the properties of each test element: from its property tags and its output."""
+    properties: dict[str, list[dict[str, str]]] = {}
     for test in suite_of(project).iter("testcase"):
-        written = {each.attrib["name"]: each.attrib["value"] for each in test.iter("property")}
-        printed = dict(TOLD.findall("".join(each.text or "" for each in test.iter("system-out"))))
-        found.setdefault(test.attrib["name"], []).append(written | printed)
-    return found
+        from_tags = {each.attrib["name"]: each.attrib["value"] for each in test.iter("property")}
+        from_output = dict(PRINTED_PROPERTY.findall("".join(each.text or "" for each in test.iter("system-out"))))
+        properties.setdefault(test.attrib["name"], []).append(from_tags | from_output)
+    return properties
 
 
-def one_of(project: Project, name: str) -> dict[str, str]:
-    (told,) = told_of(project)[name]
-    return told
+def properties_of(project: Project, name: str) -> dict[str, str]:
+    (properties,) = properties_by_test(project)[name]
+    return properties
 
 
-def validated(project: Project) -> None:
+def session_properties_of(project: Project) -> dict[str, str]:
+    return {each.attrib["name"]: each.attrib["value"] for each in suite_of(project).findall("properties/property")}
+
+
+def validate(project: Project) -> None:
     xmlschema = pytest.importorskip("xmlschema", reason="xmlschema, of the extra dev, is not installed")
     xmlschema.XMLSchema(str(SCHEMA)).validate(str(project.path / "junit.xml"))
 
@@ -62,34 +66,34 @@ def validated(project: Project) -> None:
 def test_tests_and_gates_agree_with_results_json(project: Project, mode: Mode) -> None:
     project.says(cases(RIGHT, WRONG, RAISES, topic="Funds"), GATED)
     run = project.run(*mode, "--junitxml=junit.xml", "-o", "junit_logging=all")
-    validated(project)
+    validate(project)
     assert {len(test.findall("system-out")) for test in suite_of(project).iter("testcase")} == {1}
     for outcome in run.results["outcomes"]:
-        told = one_of(project, outcome["nodeid"].partition("::")[2])
-        assert told["rag.case"] == outcome["case_id"]
-        assert told["rag.facet.topic"] == "Funds"
-        assert told["rag.status"] == outcome["status"]
-        assert told.get("rag.error_type") == outcome["error_type"]
+        properties = properties_of(project, outcome["nodeid"].partition("::")[2])
+        assert properties["rag.case"] == outcome["case_id"]
+        assert properties["rag.facet.topic"] == "Funds"
+        assert properties["rag.status"] == outcome["status"]
+        assert properties.get("rag.error_type") == outcome["error_type"]
         scores = {f"rag.score.{name}": str(score["value"]) for name, score in outcome["scores"].items()}
-        assert {name: value for name, value in told.items() if name.startswith("rag.score.")} == scores
-    gate = one_of(project, "test_it[gate: accuracy >= 0.5]")
+        assert {name: value for name, value in properties.items() if name.startswith("rag.score.")} == scores
+    gate = properties_of(project, "test_it[gate: accuracy >= 0.5]")
     assert (gate["rag.gate.value"], gate["rag.gate.n"], gate["rag.gate.bound"]) == ("0.5", "2", ">= 0.5")
-    whole = {each.attrib["name"]: each.attrib["value"] for each in suite_of(project).findall("properties/property")}
-    assert whole["rag.run"] == run.results["run"]["id"]
-    assert whole["rag.fingerprint"] == run.results["run"]["fingerprint"]
-    assert whole["rag.systems"] == "rag_system"
+    session_properties = session_properties_of(project)
+    assert session_properties["rag.run"] == run.results["run"]["id"]
+    assert session_properties["rag.fingerprint"] == run.results["run"]["fingerprint"]
+    assert session_properties["rag.systems"] == "rag_system"
     account = run.results["account"]
-    assert whole["rag.verdict"] == account["verdict"]
+    assert session_properties["rag.verdict"] == account["verdict"]
     causes = [each["sentence"] for each in account["findings"] if each["kind"] in CAUSES_OF_FAILURE]
     assert causes
-    assert [value for name, value in whole.items() if name.startswith("rag.cause.")] == causes
+    assert [value for name, value in session_properties.items() if name.startswith("rag.cause.")] == causes
 
 
 def test_a_message_is_the_first_line_of_its_text(project: Project, mode: Mode) -> None:
     body = RUNS.replace("...", "assert rag.answer.text == 'Paris', 'not the capital:' + chr(10) + 'of France'")
     project.says(cases(RIGHT, WRONG, RAISES), GATED.replace("0.5", "0.9"), body)
     project.run(*mode, "--junitxml=junit.xml")
-    validated(project)
+    validate(project)
     failures = {
         test.attrib["name"]: part
         for test in suite_of(project).iter("testcase")
@@ -112,42 +116,42 @@ def test_a_message_is_the_first_line_of_its_text(project: Project, mode: Mode) -
 def test_the_verdict_is_red_if_only_the_exit_status_is(project: Project) -> None:
     project.says(cases(RIGHT), conftest=SAYS + FAILS)
     assert project.run("--junitxml=junit.xml").status == 1
-    whole = {each.attrib["name"]: each.attrib["value"] for each in suite_of(project).findall("properties/property")}
-    assert whole["rag.verdict"] == "nothing failed, and yet the exit status is 1"
+    session_properties = session_properties_of(project)
+    assert session_properties["rag.verdict"] == "nothing failed, and yet the exit status is 1"
 
 
-def test_where_the_schema_has_properties_of_tests_they_are_such(project: Project) -> None:
+def test_xunit1_has_the_properties_of_tests_as_elements(project: Project) -> None:
     project.says(cases(WRONG, topic="Funds"), GATED)
     project.run("--junitxml=junit.xml", "-o", "junit_family=xunit1")
     assert [list(dict.fromkeys(part.tag for part in test)) for test in suite_of(project).iter("testcase")] == [
         ["properties"],
         ["properties", "failure"],
     ]
-    assert one_of(project, "test_it[q1]")["rag.score.accuracy"] == "0.0"
-    assert one_of(project, "test_it[gate: accuracy >= 0.5]")["rag.gate.value"] == "0.0"
+    assert properties_of(project, "test_it[q1]")["rag.score.accuracy"] == "0.0"
+    assert properties_of(project, "test_it[gate: accuracy >= 0.5]")["rag.gate.value"] == "0.0"
 
 
 @pytest.mark.parametrize("logging", ["system-out", "system-err", "out-err", "all"])
 def test_what_a_test_prints_stays_one_element(project: Project, logging: str) -> None:
-    prints = RUNS.replace("...", "print('so it said'); assert rag.case.id == 'q1'")
+    prints = RUNS.replace("...", "print('a line of the test'); assert rag.case.id == 'q1'")
     project.says(cases(RIGHT, RIGHT), GATED, prints)
     project.run("--junitxml=junit.xml", "-o", f"junit_logging={logging}")
-    validated(project)
+    validate(project)
     for name in ("test_it[q1]", "test_it[q2]"):
         (test,) = [each for each in suite_of(project).iter("testcase") if each.attrib["name"] == name]
         (printed,) = [each.text or "" for each in test.iter("system-out")]
-        assert ("so it said" in printed) is (logging != "system-err")
-        assert one_of(project, name)["rag.score.accuracy"] == "1.0"
+        assert ("a line of the test" in printed) is (logging != "system-err")
+        assert properties_of(project, name)["rag.score.accuracy"] == "1.0"
         assert printed.rstrip().splitlines()[-1].startswith("[[PROPERTY|")
 
 
-def test_hostile_texts_are_inert(project: Project) -> None:
+def test_control_characters_and_markup_are_escaped(project: Project) -> None:
     marks = "\x01\x1b[31m\u202e</property>]]>"
     project.says([case("q1", topic=marks, **{"to\x02pic": "x"}), case("q2", f"raise {marks}")])
     project.run("--junitxml=junit.xml")
-    validated(project)
-    assert one_of(project, "test_it[q1]")["rag.facet.topic"] == "\\x01\\x1b[31m\\u202e</property>]]>"
-    assert one_of(project, "test_it[q1]")["rag.facet.to\\x02pic"] == "x"
+    validate(project)
+    assert properties_of(project, "test_it[q1]")["rag.facet.topic"] == "\\x01\\x1b[31m\\u202e</property>]]>"
+    assert properties_of(project, "test_it[q1]")["rag.facet.to\\x02pic"] == "x"
 
 
 def test_without_texts_only_facets_and_numbers_are_reported(project: Project) -> None:
@@ -160,10 +164,10 @@ def test_without_texts_only_facets_and_numbers_are_reported(project: Project) ->
         SAYS + QUOTES,
     )
     project.run("--junitxml=junit.xml")
-    validated(project)
-    assert one_of(project, "test_it[q1]")["rag.score.accuracy"] == "1.0"
-    assert one_of(project, "test_it[q2]")["rag.error_type"] == "system_error"
-    assert one_of(project, "test_it[gate: odd >= 0.5]")["rag.gate.n"] == "0"
+    validate(project)
+    assert properties_of(project, "test_it[q1]")["rag.score.accuracy"] == "1.0"
+    assert properties_of(project, "test_it[q2]")["rag.error_type"] == "system_error"
+    assert properties_of(project, "test_it[gate: odd >= 0.5]")["rag.gate.n"] == "0"
     assert "secret" not in (project.path / "junit.xml").read_text(encoding="utf-8")
 
 
@@ -184,18 +188,18 @@ def test_a_teardown_that_fails_hides_no_property(project: Project) -> None:
     for family in ("xunit1", "xunit2"):
         project.says(cases(WRONG), test=body)
         project.run("--junitxml=junit.xml", "-o", f"junit_family={family}")
-        failed, *_ = told_of(project)["test_it[q1]"]
-        assert failed["rag.score.accuracy"] == "0.0", family
-    validated(project)
+        properties, *_ = properties_by_test(project)["test_it[q1]"]
+        assert properties["rag.score.accuracy"] == "0.0", family
+    validate(project)
 
 
-def test_skipped_and_other_tests_are_left_as_they_are(project: Project) -> None:
+def test_tests_of_others_get_no_properties(project: Project) -> None:
     project.says(cases(RIGHT))
     project.file(
         "test_other.py", "def test_other(record_testsuite_property):\n    record_testsuite_property('mine', 1)"
     )
     project.run("--junitxml=junit.xml")
-    assert one_of(project, "test_other") == {}
+    assert properties_of(project, "test_other") == {}
     names = [each.attrib["name"] for each in suite_of(project).findall("properties/property")]
     assert "mine" in names
     project.run("--junitxml=junit.xml", "test_other.py")
@@ -203,9 +207,9 @@ def test_skipped_and_other_tests_are_left_as_they_are(project: Project) -> None:
 
 
 def test_nothing_is_reported_without_a_requested_file(project: Project) -> None:
-    seen = """
+    checks_reports = """
     def pytest_runtest_logreport(report):
         assert report.user_properties == []
     """
-    project.says(cases(RIGHT), conftest=SAYS + seen)
+    project.says(cases(RIGHT), conftest=SAYS + checks_reports)
     project.run().result.assert_outcomes(passed=1)

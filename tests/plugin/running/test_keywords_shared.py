@@ -1,4 +1,4 @@
-"""Reports of one case share their keywords, because pytest keeps every report to the end of a session."""
+"""Reports of one case share their keywords: pytest stores all reports until a session ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shipped chains for KILT's tasks: each one loads, and runs over a small corpus of pages."""
+"""The shipped chains for KILT's tasks: each one loads and runs over a small corpus."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def systems(task: str) -> list[str]:
     return [f"--rag-system=chain:kilt/{task}-{family}" for family in FAMILIES]
 
 
-def test_four_families_for_each_task() -> None:
+def test_each_task_has_four_families() -> None:
     assert set(shipped_chains()) == {f"kilt/{task}-{family}" for task in INPUTS for family in FAMILIES}
     kinds = {name: [action.do for action in read_chain(path, name).actions] for name, path in shipped_chains().items()}
     assert all(kinds[f"kilt/{task}-retrieve"] == ["retrieve"] for task in INPUTS)
@@ -69,14 +69,14 @@ def test_four_families_for_each_task() -> None:
     assert all(kinds[f"kilt/{task}-read"] == ["retrieve", "generate"] for task in INPUTS if task != "ay2")
 
 
-def test_every_chain_quotes_what_it_found() -> None:
+def test_every_chain_quotes_retrieved_passages_in_its_prompts() -> None:
     """Passages and titles of a corpus are data; a prompt holds them only behind "> "."""
     for name, path in shipped_chains().items():
         chain = read_chain(path, name)
-        found = {each.name for each in chain.retrieves}
+        retrievals = {each.name for each in chain.retrieves}
         prompts = [source for each in chain.actions if isinstance(each, Generate) for source in sources_of(each)]
         templates = [source for source in prompts if isinstance(source, Template)]
-        variables = [variable for each in templates for variable in each.variables if variable.name in found]
+        variables = [variable for each in templates for variable in each.variables if variable.name in retrievals]
         assert len(templates) == len(prompts)
         assert all(variable.filters[-1].name == "quote" for variable in variables), name
         assert bool(variables) == (name.endswith(("-read", "-steps")) and name != "kilt/ay2-read"), name
@@ -84,7 +84,7 @@ def test_every_chain_quotes_what_it_found() -> None:
 
 @pytest.mark.parametrize("task", ["ay2", "nq"])
 def test_the_chains_of_a_task_run_without_a_key(kilt: Project, task: str) -> None:
-    """Entity linking takes the title as a field: the comma in it cuts nothing."""
+    """Entity linking answers with the whole title, including its comma."""
     kilt.data([record("ay2", "Paris, Texas", "22989") if task == "ay2" else record("nq", "Ana Brook", "410")])
     run = kilt.run(*systems(task))
     assert run.status == 0, run.text
@@ -98,7 +98,7 @@ def test_the_chains_of_a_task_run_without_a_key(kilt: Project, task: str) -> Non
         assert outcomes["read"]["answer"]["text"] == "Paris, Texas"
 
 
-def test_every_chain_asks_what_its_task_needs(kilt: Project) -> None:
+def test_the_prompts_of_every_chain_hold_the_parts_of_the_question(kilt: Project) -> None:
     """A scripted model answers each prompt; the prompts hold the question's parts and no gold."""
     kilt.data([{**record(task, "CANARY-4711", "410"), "id": task} for task in ("eli5", "fever", "trex", "wow")])
     kilt.file("says.toml", '[[reply]]\ntext = " a scripted reply \\n more"\n')

@@ -1,4 +1,4 @@
-"""Agents of other libraries with scripted models: each answer has only its own steps, also with 16 at once."""
+"""Agents of other libraries, 16 at once with scripted models: each answer has its own steps."""
 
 from __future__ import annotations
 
@@ -165,9 +165,9 @@ LIBRARIES: dict[str, tuple[tuple[str, ...], str, str, int]] = {
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_sixteen_agents_at_once_keep_their_own_steps(project: Project, library: str) -> None:
-    needed, conftest, ini, retrievals = LIBRARIES[library]
-    if missing(needed):
-        pytest.skip(f"not installed: {', '.join(missing(needed))}")
+    packages, conftest, ini, retrievals = LIBRARIES[library]
+    if missing(packages):
+        pytest.skip(f"not installed: {', '.join(missing(packages))}")
     rows = [case(f"q{hour}", f"When does the museum open on day {hour}", f"{hour}:00") for hour in range(16)]
     project.says(rows, conftest=COMMON + conftest)
     project.file("pytest.ini", f"[pytest]\n{ini}\n")

@@ -1,4 +1,4 @@
-"""Agents that answer four cases each way: EM, AM, GE and RE, by plain Python, pydantic-ai and LangGraph."""
+"""Agents in plain Python, pydantic-ai and LangGraph: answers of the types EM, AM, GE, RE."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ PAGES = """
     def page_of(question):
         return PAGES.get(topic_of(question), "No such page.")
 
-    def said(question):
+    def reply_to(question):
         return f"It opens at {SAYS[topic_of(question)]}."
 """
 
 SYNC = """
     @tracing.tool
     def search(topic):
-        with tracing.retrieve(topic) as found:
-            found.passages = [{"id": topic, "text": PAGES[topic]}] if topic in PAGES else []
+        with tracing.retrieve(topic) as retrieval:
+            retrieval.passages = [{"id": topic, "text": PAGES[topic]}] if topic in PAGES else []
         return PAGES.get(topic, "No such page.")
 
     @pytest.fixture(scope="session")
     def rag_system():
         def answer(query):
             search(topic_of(query.question))
-            return said(query.question)
+            return reply_to(query.question)
         return answer
 """
 
@@ -50,7 +50,7 @@ IN_THREADS = """
     def rag_system():
         async def answer(query):
             await asyncio.to_thread(search, topic_of(query.question))
-            return said(query.question)
+            return reply_to(query.question)
         return answer
 """
 
@@ -63,7 +63,7 @@ PYDANTIC_AI = """
         question = messages[0].parts[-1].content
         if len(messages) == 1:
             return ModelResponse(parts=[ToolCallPart("search", {"query": question})])
-        return ModelResponse(parts=[TextPart(said(question))])
+        return ModelResponse(parts=[TextPart(reply_to(question))])
 
     Agent.instrument_all()
     desk = Agent(FunctionModel(model), name="desk")
@@ -99,7 +99,7 @@ LANGGRAPH = """
             if messages[-1].type == "human":
                 message = AIMessage("", tool_calls=[{"name": "search", "args": {"query": question}, "id": "c1"}])
             else:
-                message = AIMessage(said(question))
+                message = AIMessage(reply_to(question))
             return ChatResult(generations=[ChatGeneration(message=message)])
 
     @tool
@@ -126,7 +126,7 @@ AGENTS: dict[str, tuple[tuple[str, ...], str, str]] = {
 }
 
 KINDS = {"EM": ("museum", "9:00"), "AM": ("palace", "9:30"), "GE": ("library", "8:30"), "RE": ("tower", "12:00")}
-"""For each type a topic and its gold answer."""
+"""Type of an answer -> a topic and its gold answer."""
 
 
 def rows() -> list[Row]:
@@ -139,10 +139,10 @@ def rows() -> list[Row]:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_four_answers_of_each_type_are_diagnosed_as_made(project: Project, agent: str) -> None:
-    needed, conftest, ini = AGENTS[agent]
-    if missing(needed):
-        pytest.skip(f"not installed: {', '.join(missing(needed))}")
+def test_four_answers_of_each_type_are_diagnosed_with_that_type(project: Project, agent: str) -> None:
+    packages, conftest, ini = AGENTS[agent]
+    if missing(packages):
+        pytest.skip(f"not installed: {', '.join(missing(packages))}")
     gates = [f"diagnosis:{kind} {sign} 0.25" for kind in KINDS for sign in (">=", "<=")]
     gates += ["diagnosis:TE <= 0.05", "tool_calls <= 1", "tool_calls >= 1"]
     project.says(rows(), f"gates={gates!r}", conftest=PAGES + conftest)
@@ -156,7 +156,7 @@ def test_four_answers_of_each_type_are_diagnosed_as_made(project: Project, agent
     assert [len(calls) for calls in tools] == [1] * 16
 
 
-TWO = """
+WORKFLOWS = """
     import pytest
     from pytest_rageval import tracing
 
@@ -188,27 +188,27 @@ TWO = """
 
 def workflows(project: Project, *names: str) -> None:
     project.says([case(f"q{at}") for at in range(4)], conftest="")
-    project.file("agents.py", TWO)
+    project.file("agents.py", WORKFLOWS)
     lines = "".join(f"\n    {name}: agents:{name}" for name in names)
     project.file("pytest.ini", f"[pytest]\npythonpath = .\nrag_systems ={lines}\n")
 
 
-def chosen(*names: str) -> list[str]:
+def system_options(*names: str) -> list[str]:
     return [text for name in names for text in ("--rag-system", name)]
 
 
-def gate(expression: str) -> tuple[str, str]:
+def gate_option(expression: str) -> tuple[str, str]:
     return "--rag-gate", expression
 
 
 def test_gates_on_a_type_of_one_workflow(project: Project, mode: Mode) -> None:
     workflows(project, "fails", "reads")
     expressions = [f"diagnosis:TE[workflow={name}] <= 0.1" for name in ("fails", "reads", "*")]
-    arguments = [text for each in expressions for text in gate(each)]
-    run = project.run(*chosen("fails", "reads"), *arguments, "--junitxml=junit.xml", *mode)
+    arguments = [text for each in expressions for text in gate_option(each)]
+    run = project.run(*system_options("fails", "reads"), *arguments, "--junitxml=junit.xml", *mode)
     assert run.status == 1
-    measured: dict[str, Any] = {name: (each["status"], each["value"], each["n"]) for name, each in run.gates.items()}
-    assert measured == {
+    results: dict[str, Any] = {name: (each["status"], each["value"], each["n"]) for name, each in run.gates.items()}
+    assert results == {
         expressions[0]: ("failed", 1.0, 4),
         expressions[1]: ("passed", 0.0, 4),
         expressions[2]: ("failed", 1.0, 4),
@@ -224,6 +224,6 @@ def test_a_gate_on_a_workflow_without_traces_does_not_pass(project: Project) -> 
         "diagnosis:TE[workflow=silent] <= 0.1",
         "tool_calls[workflow=*] <= 3",
     ]
-    run = project.run(*chosen("reads", "silent"), *[text for each in expressions for text in gate(each)])
+    run = project.run(*system_options("reads", "silent"), *[text for each in expressions for text in gate_option(each)])
     assert run.status == 1
     assert {name: each["status"] for name, each in run.gates.items()} == dict.fromkeys(expressions, "failed")

@@ -24,9 +24,9 @@ CONFTEST = """
     async def answer(query):
         with span("invoke_agent", usage__input_tokens=99):
             for number in range(3):
-                found = json.dumps([{"id": f"{query.question}-{number}", "text": "Paris is it."}])
-                asked = json.dumps({"q": query.question})
-                with span("execute_tool", tool__name="search", tool__call__arguments=asked, tool__call__result=found):
+                result = json.dumps([{"id": f"{query.question}-{number}", "text": "Paris is it."}])
+                call = json.dumps({"q": query.question})
+                with span("execute_tool", tool__name="search", tool__call__arguments=call, tool__call__result=result):
                     await asyncio.sleep(0.01)
             with span("chat", usage__input_tokens=7, usage__output_tokens=2):
                 await asyncio.sleep(0.01)
@@ -58,18 +58,18 @@ def test_a_sync_system_in_threads_keeps_its_steps(project: Project) -> None:
     project.says(cases(*(f"question {n}" for n in range(8))), conftest=sync)
     run = project.run("--rag-concurrency", "8")
     for name, outcome in run.outcomes.items():
-        asked = {str(step["detail"].get("arguments")) for step in outcome["answer"]["trace"] if step["kind"] == "tool"}
-        assert asked == {str({"q": f"question {int(name.removeprefix('q')) - 1}"})}
+        values = {str(step["detail"].get("arguments")) for step in outcome["answer"]["trace"] if step["kind"] == "tool"}
+        assert values == {str({"q": f"question {int(name.removeprefix('q')) - 1}"})}
 
 
-def test_off_collects_nothing(project: Project) -> None:
+def test_no_trace_is_collected_if_rag_traces_is_off(project: Project) -> None:
     project.says(cases("question"), conftest=CONFTEST)
     project.file("pytest.ini", "[pytest]\nrag_traces = off")
     assert project.run().outcomes["q1"]["answer"]["trace"] == []
 
 
 @pytest.mark.parametrize(
-    ("ini", "args", "said"),
+    ("ini", "args", "message"),
     [
         (
             "rag_traces = otel",
@@ -81,15 +81,15 @@ def test_off_collects_nothing(project: Project) -> None:
         ("rag_traces = on", (), "*rag_traces is 'on'; * auto*otel*off*"),
     ],
 )
-def test_what_cannot_be_collected_is_one_sentence(
-    project: Project, monkeypatch: pytest.MonkeyPatch, ini: str, args: Mode, said: str
+def test_a_trace_setting_that_cannot_be_used_is_reported_in_one_sentence(
+    project: Project, monkeypatch: pytest.MonkeyPatch, ini: str, args: Mode, message: str
 ) -> None:
     monkeypatch.setattr(checks, "has_sdk", lambda: False)
     project.says(cases("say Paris"))
     project.file("pytest.ini", f"[pytest]\n{ini}")
     run = project.run(*args, json_path=None)
     assert run.status == 4
-    pytest.LineMatcher([*run.result.stdout.lines, *run.result.stderr.lines]).fnmatch_lines([said])
+    pytest.LineMatcher([*run.result.stdout.lines, *run.result.stderr.lines]).fnmatch_lines([message])
 
 
 def test_the_users_provider_gets_the_spans_and_loses_none(project: Project) -> None:
@@ -111,8 +111,8 @@ def test_the_users_provider_gets_the_spans_and_loses_none(project: Project) -> N
         assert f'"rageval.{name}": "{value}"' in text
 
 
-def test_results_that_were_not_recorded_are_one_warning(project: Project) -> None:
-    project.says(cases("a", "b", "c"), conftest=CONFTEST.replace(", tool__call__result=found", ""))
+def test_tool_results_that_were_not_recorded_give_one_warning(project: Project) -> None:
+    project.says(cases("a", "b", "c"), conftest=CONFTEST.replace(", tool__call__result=result", ""))
     run = project.run()
     run.said("warning: the results of tools were not recorded in 3 answers")
     assert "result" not in run.outcomes["q1"]["answer"]["trace"][0]["detail"]
@@ -137,7 +137,7 @@ def test_a_tool_that_returns_documents_has_a_result(project: Project) -> None:
     assert "were not recorded" not in project.run().text
 
 
-def test_nothing_of_opentelemetry_is_imported_for_a_system_without_it(project: Project) -> None:
+def test_opentelemetry_is_not_imported_for_a_system_without_it(project: Project) -> None:
     conftest = (
         SAYS
         + """
@@ -152,7 +152,7 @@ def test_nothing_of_opentelemetry_is_imported_for_a_system_without_it(project: P
     run.said("loaded: []")
 
 
-def test_an_exception_whose_text_raises_is_still_the_cause(project: Project) -> None:
+def test_an_exception_whose_message_raises_is_still_the_cause(project: Project) -> None:
     raises = CONFTEST.replace(
         "    async def answer(query):\n",
         """    class Odd(Exception):

@@ -20,17 +20,17 @@ SCRIPTED = """
                 stream.write("debugger|0|||\\n")
             super().interaction(*args, **kwargs)
 """
-"""A debugger that prints "prompt" and continues, as often as it is called."""
+"""A debugger that prints "prompt" and continues, each time it is called."""
 
 
 @pytest.fixture(autouse=True)
-def _timeouts_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have what pytest-timeout remembers of a debugger, for the process, end with the test."""
+def _restore_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo after the test that pytest-timeout turns timeouts off for a process with a debugger."""
     monkeypatch.setattr("pytest_timeout.SUPPRESS_TIMEOUT", False)
 
 
 @pytest.mark.parametrize(("option", "conftest"), [("--pdb", WATCHED), ("--trace", PLAIN)], ids=["pdb", "trace"])
-def test_with_a_debugger_answers_come_in_turn(project: Project, option: str, conftest: str) -> None:
+def test_debugger_options_turn_look_ahead_off(project: Project, option: str, conftest: str) -> None:
     project.says([*paris(4), case("bad", "raise it"), *paris(4, 5)], conftest=conftest)
     project.file("scripted.py", SCRIPTED)
     project.pytester.syspathinsert()
@@ -42,7 +42,7 @@ def test_with_a_debugger_answers_come_in_turn(project: Project, option: str, con
     assert option == "--trace" or len(seen(project, "debugger")) == 1
 
 
-def test_a_breakpoint_turns_it_off_from_then_on(project: Project) -> None:
+def test_a_breakpoint_turns_look_ahead_off_from_then_on(project: Project) -> None:
     test = RUNS.replace("...", "rag.case.id == 'q3' and breakpoint()")
     slow = WATCHED.replace("else 0.02", "else 0.02 if int(query.question.split()[-1]) < 5 else 0.2")
     project.says(paris(9), test=test, conftest=slow)
@@ -57,7 +57,7 @@ def test_a_breakpoint_turns_it_off_from_then_on(project: Project) -> None:
     assert [note.word for note in [*seen(project)[:9], *seen(project, "debugger")]] == ["asked"] * 9 + ["debugger"]
 
 
-def test_a_breakpoint_in_a_system_that_is_asked_ahead_can_be_talked_to(project: Project) -> None:
+def test_a_breakpoint_in_a_system_that_is_asked_ahead_reads_commands(project: Project) -> None:
     breaking = WATCHED.replace(
         'note("asked", query)', 'note("asked", query); "Paris 4" in query.question and breakpoint()', 1
     )
@@ -70,7 +70,7 @@ def test_a_breakpoint_in_a_system_that_is_asked_ahead_can_be_talked_to(project: 
     run.said("*PDB set_trace*", "*'prompt'*")
 
 
-def test_a_plugin_that_enters_a_debugger_turns_it_off_too(project: Project) -> None:
+def test_a_plugin_that_enters_a_debugger_turns_look_ahead_off(project: Project) -> None:
     test = RUNS.replace(
         "(rag):\n        ...",
         "(rag, pytestconfig):\n        pytestconfig.hook.pytest_enter_pdb(config=pytestconfig, pdb=None)",

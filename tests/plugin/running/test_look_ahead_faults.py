@@ -1,4 +1,4 @@
-"""Systems that fail, or are broken, come out as without look-ahead; and nothing is left behind."""
+"""Failing systems give the same results with look-ahead, and no thread or task stays behind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ODD = WATCHED.replace(
 
 
 @pytest.mark.parametrize("fault", FAULTY)
-def test_faults_are_reported_as_without_look_ahead(project: Project, fault: str) -> None:
+def test_faults_give_the_same_results_with_and_without_look_ahead(project: Project, fault: str) -> None:
     project.says(FAULTY[fault], "gates=['accuracy >= 0.5', 'error_rate <= 0.5']", conftest=ODD)
     serial = project.run("--rag-concurrency", "1")
     ahead = project.run()
@@ -50,12 +50,12 @@ def test_a_broken_system_is_not_asked_after_three_wrong_answers(project: Project
     project.says([case(f"bad{at}", "wrong") for at in range(6)] + paris(12), conftest=WATCHED)
     run = project.run(*mode)
     assert run.outcomes["bad0"]["error_type"] == "system_contract"
-    unasked = [outcome for outcome in run.results["outcomes"] if outcome["status"] == "skipped"]
-    assert unasked
-    for outcome in unasked:
+    skipped = [outcome for outcome in run.results["outcomes"] if outcome["status"] == "skipped"]
+    assert skipped
+    for outcome in skipped:
         assert outcome["error_type"] == "not_asked"
         assert "'rag_system' returned int 7" in outcome["error"]
-    assert "-n2" in mode or len(unasked) == 15
+    assert "-n2" in mode or len(skipped) == 15
 
 
 FLAKY = """
@@ -78,7 +78,7 @@ FLAKY = """
 
 
 @pytest.mark.parametrize("mode", [MODES["no-xdist"], MODES["n2"]], ids=["no-xdist", "n2"])
-def test_a_rerun_asks_again(project: Project, mode: Mode) -> None:
+def test_a_rerun_asks_the_system_again(project: Project, mode: Mode) -> None:
     project.says(paris(9), "gates=['accuracy >= 1', 'error_rate <= 0']", conftest=FLAKY)
     run = project.run("--reruns", "1", *mode)
     assert run.status == 0
@@ -87,16 +87,16 @@ def test_a_rerun_asks_again(project: Project, mode: Mode) -> None:
 
 
 @pytest.mark.parametrize(("system", "end"), [("async", "-x"), ("async", "exit"), ("threads", "all"), ("threads", "-x")])
-def test_nothing_is_left_behind(project: Project, system: str, end: str) -> None:
+def test_no_thread_or_task_stays_after_the_session(project: Project, system: str, end: str) -> None:
     rows = [*paris(5), *([] if end == "all" else [case("bad", "raise it")]), *paris(60, 10)]
-    left = """
+    writes_threads = """
     import threading
 
     def pytest_unconfigure(config):
         with open("threads.txt", "w") as stream:
             stream.write(" ".join(thread.name for thread in threading.enumerate() if "rageval" in thread.name))
     """
-    project.says(rows, conftest=(WATCHED if system == "async" else PLAIN) + left)
+    project.says(rows, conftest=(WATCHED if system == "async" else PLAIN) + writes_threads)
     if end == "exit":
         stop = "def pytest_runtest_logreport(report):\n    report.failed and pytest.exit('enough', 0)\n"
         with (project.path / "conftest.py").open("a") as stream:
@@ -132,33 +132,33 @@ def test_a_session_in_this_process_leaves_no_thread(project: Project) -> None:
     before = set(threading.enumerate())
     project.says(paris(20), conftest=PLAIN)
     assert project.run("--rag-concurrency", "4").status == 0
-    left = set(threading.enumerate()) - before
-    for thread in left:
+    new_threads = set(threading.enumerate()) - before
+    for thread in new_threads:
         if thread.name == "rageval-system":
             thread.join(5)
-    assert [thread.name for thread in left if "rageval" in thread.name and thread.is_alive()] == []
+    assert [thread.name for thread in new_threads if "rageval" in thread.name and thread.is_alive()] == []
     forget(project)
     assert project.run("--rag-concurrency", "4").status == 0  # and another can follow
     assert set(questions(project).values()) == {1}
 
 
-def test_the_environment_can_be_copied_while_tests_end(project: Project) -> None:
+def test_pytest_current_test_stays_set_until_the_session_ends(project: Project) -> None:
     project.file(
         "conftest.py",
         """
         import os
         import pytest
-        held = []
+        flags = []
 
         @pytest.fixture(scope="session")
         def rag_system():
             return lambda query: "Paris"
 
         def pytest_runtest_logfinish():
-            held.append("PYTEST_CURRENT_TEST" in os.environ)
+            flags.append("PYTEST_CURRENT_TEST" in os.environ)
 
         def pytest_unconfigure():
-            print("held", set(held), "PYTEST_CURRENT_TEST" in os.environ)
+            print("flags", set(flags), "PYTEST_CURRENT_TEST" in os.environ)
         """,
     )
     project.data(paris(2))
@@ -172,4 +172,4 @@ def test_the_environment_can_be_copied_while_tests_end(project: Project) -> None
         """,
     )
     run = project.run("-s")
-    assert "held {True} False" in run.text
+    assert "flags {True} False" in run.text

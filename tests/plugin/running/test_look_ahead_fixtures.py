@@ -1,4 +1,4 @@
-"""What a test has set up for itself changes no other test's answer, though that is asked ahead."""
+"""Fixtures of a test change no answer of another test, although that is asked ahead."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROFILE = """
         yield
         del os.environ["PROFILE"]
 """
-"""A system that answers as the environment says, and fixtures that change that for a test or a class."""
+"""A system that answers with an environment variable, and fixtures that set it for a test or a class."""
 
 DATA = '@rag_case("jsonl:cases.jsonl", metrics=["accuracy"])'
 
@@ -60,7 +60,9 @@ TESTS = {
 
 @pytest.mark.parametrize("mode", [MODES["plain"], ("-n1",)], ids=["plain", "n1"])
 @pytest.mark.parametrize("name", TESTS)
-def test_look_ahead_leaves_the_tests_around_an_unusual_one_alone(project: Project, name: str, mode: Mode) -> None:
+def test_a_patched_environment_changes_no_answer_of_the_tests_before_and_after(
+    project: Project, name: str, mode: Mode
+) -> None:
     plain = f"\n    {DATA}\n    def test_{{}}(rag): assert rag.answer.text == 'Paris'\n"
     test = f"    import pytest\n    from pytest_rageval import rag_case\n{plain.format('before')}{TESTS[name]}"
     project.says(paris(6), test=test + plain.format("after"), conftest=PROFILE)

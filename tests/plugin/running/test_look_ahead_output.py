@@ -1,4 +1,4 @@
-"""What a system prints and logs stands in the report of its own test, however early it was asked."""
+"""Output and logs of a system are in the report of its own test, however early it is asked."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ LOUD = """
     def pytest_runtest_logreport(report):
         if report.when in ("setup", "call"):
             with open("reports.jsonl", "a") as stream:
-                shown = [report.nodeid, report.when, report.capstdout, report.capstderr, report.caplog]
-                stream.write(json.dumps(shown) + "\\n")
+                row = [report.nodeid, report.when, report.capstdout, report.capstderr, report.caplog]
+                stream.write(json.dumps(row) + "\\n")
 """
 
 TESTS = """
@@ -71,12 +71,12 @@ TESTS = """
 
 
 def reports(project: Project) -> dict[tuple[str, str], list[str]]:
-    """Return stdout, stderr and log of each test until the end of each phase, by the test's name and the phase."""
+    """Return (name of a test, phase) -> its stdout, stderr and log until the end of that phase."""
     lines = (project.path / "reports.jsonl").read_text().splitlines()
-    return {(nodeid.partition("::")[2], when): shown for nodeid, when, *shown in map(json.loads, lines)}
+    return {(nodeid.partition("::")[2], when): streams for nodeid, when, *streams in map(json.loads, lines)}
 
 
-def loud(project: Project, count: int = 12, test: str = TESTS) -> None:
+def write_loud_project(project: Project, count: int = 12, test: str = TESTS) -> None:
     project.says(paris(count), test=test, conftest=LOUD)
 
 
@@ -84,10 +84,10 @@ def loud(project: Project, count: int = 12, test: str = TESTS) -> None:
 def test_every_test_has_its_own_output(project: Project, capture: str) -> None:
     streams = sys.stdout, sys.stderr
     handlers, level = logging.getLogger().handlers[:], logging.getLogger().level
-    loud(project)
+    write_loud_project(project)
     run = project.run(f"--capture={capture}")
     assert run.status == 0
-    _own(project, 12)
+    _check_output(project, 12)
     assert (sys.stdout, sys.stderr) == streams
     assert logging.getLogger().handlers == handlers
     assert logging.getLogger().level == level
@@ -95,45 +95,45 @@ def test_every_test_has_its_own_output(project: Project, capture: str) -> None:
 
 @pytest.mark.parametrize("args", [("-n2",), ("-p", "no:xdist")], ids=["n2", "no-xdist"])
 def test_every_test_has_its_own_output_in_other_processes(project: Project, args: Mode) -> None:
-    loud(project)
+    write_loud_project(project)
     assert project.run(*args).status == 0
-    _own(project, 12)
+    _check_output(project, 12)
 
 
-def _own(project: Project, count: int) -> None:
-    shown = reports(project)
+def _check_output(project: Project, count: int) -> None:
+    output = reports(project)
     for number in range(1, count + 1):
-        out, err, log = shown[f"test_loud[q{number}]", "setup"]
+        out, err, log = output[f"test_loud[q{number}]", "setup"]
         assert out == f"<out {number} a>\n<out {number} b>\n"
         assert err == f"<err {number}>\n"
         assert [line.partition("<")[2] for line in log.splitlines()] == [f"log {number}>"]
-        assert shown[f"test_loud[q{number}]", "call"] == [f"{out}<body {number}>\n", err, log]
-    for (name, _), (out, err, log) in shown.items():
+        assert output[f"test_loud[q{number}]", "call"] == [f"{out}<body {number}>\n", err, log]
+    for (name, _), (out, err, log) in output.items():
         if "quiet" in name:
             assert (out, err, log) == ("", "", "")
 
 
-def test_a_log_level_holds_for_answers_too(project: Project) -> None:
+def test_the_log_level_setting_applies_to_answers(project: Project) -> None:
     test = TESTS.replace('== [f"<log {number}>"]', '== [f"<log {number}>", f"<info {number}>"]')
-    loud(project, test=test)
+    write_loud_project(project, test=test)
     project.file("pytest.ini", "[pytest]\nlog_level = INFO\nlog_file = all.log")
     assert project.run().status == 0
-    shown = reports(project)
+    output = reports(project)
     for number in range(1, 13):
-        log = shown[f"test_loud[q{number}]", "setup"][2]
+        log = output[f"test_loud[q{number}]", "setup"][2]
         assert [line.partition("<")[2] for line in log.splitlines()] == [f"log {number}>", f"info {number}>"]
-    filed = (project.path / "all.log").read_text().splitlines()
-    wanted = [f"{word} {number}>" for number in range(1, 13) for word in ("log", "info")]
-    assert [line.partition("<")[2] for line in filed] == wanted
+    lines = (project.path / "all.log").read_text().splitlines()
+    expected = [f"{word} {number}>" for number in range(1, 13) for word in ("log", "info")]
+    assert [line.partition("<")[2] for line in lines] == expected
 
 
 def test_records_of_a_separate_logger_are_not_lost(project: Project) -> None:
-    loud(project)
-    own = "\nown = logging.getLogger('loud')\nown.propagate = False\nown.addHandler(logging.FileHandler('own.log'))\n"
+    write_loud_project(project)
+    code = "\nlog = logging.getLogger('loud')\nlog.propagate = False\nlog.addHandler(logging.FileHandler('own.log'))\n"
     with (project.path / "conftest.py").open("a") as stream:
-        stream.write(own)
+        stream.write(code)
     assert project.run().status == 0
-    _own(project, 12)
+    _check_output(project, 12)
     lines = (project.path / "own.log").read_text().split("\n")[:-1]
     assert sorted(lines) == sorted(f"<log {number}>" for number in range(1, 13))
     for handler in logging.getLogger("loud").handlers[:]:
@@ -143,26 +143,26 @@ def test_records_of_a_separate_logger_are_not_lost(project: Project) -> None:
 
 
 def test_without_capture_the_output_is_in_the_order_of_the_tests(project: Project) -> None:
-    loud(project, 6)
+    write_loud_project(project, 6)
     run = project.run("-s", "-v", forked=True)
     assert run.status == 0
-    told = [line for line in run.result.outlines if "<out" in line or "<body" in line or "::test_loud[" in line]
-    wanted: list[str] = []
+    lines = [line for line in run.result.outlines if "<out" in line or "<body" in line or "::test_loud[" in line]
+    patterns: list[str] = []
     for number in range(1, 7):
-        wanted += [f"*::test_loud?q{number}?*<out {number} a>", f"<out {number} b>", f"<body {number}>"]
-    run.result.stdout.fnmatch_lines(wanted)
-    assert len(told) == 18
+        patterns += [f"*::test_loud?q{number}?*<out {number} a>", f"<out {number} b>", f"<body {number}>"]
+    run.result.stdout.fnmatch_lines(patterns)
+    assert len(lines) == 18
     assert run.result.stderr.str().split("\n")[:6] == [f"<err {number}>" for number in range(1, 7)]
 
 
 @pytest.mark.parametrize("plugin", ["logging", "capture"])
-def test_it_works_without_the_plugins_that_capture(project: Project, plugin: str) -> None:
+def test_look_ahead_works_without_the_plugins_that_capture(project: Project, plugin: str) -> None:
     test = TESTS.partition('@pytest.mark.parametrize("number", range(2))\n    def test_quiet_too')[0]
     test = test.replace(", caplog", "").replace('    assert caplog.text == ""', "    pass")
     test = test.replace(
         '        assert [r.getMessage() for r in caplog.get_records("setup")] == [f"<log {number}>"]\n', ""
     )
-    loud(project, test=test)
+    write_loud_project(project, test=test)
     run = project.run("-p", f"no:{plugin}", forked=True)
     assert run.status == 0
     if plugin == "logging":
@@ -175,16 +175,16 @@ def test_it_works_without_the_plugins_that_capture(project: Project, plugin: str
 
 
 def test_live_logs_appear_under_their_own_test(project: Project) -> None:
-    loud(project, 6)
+    write_loud_project(project, 6)
     run = project.run("-o", "log_cli=true")
-    under: dict[str, list[str]] = {}
+    logs: dict[str, list[str]] = {}
     current = ""
     for line in run.result.outlines:
         if line.startswith("test_it.py::"):
             current = line.split("::")[1].split()[0]
         if "<log" in line:
-            under.setdefault(current, []).append(line.partition("<")[2])
-    assert under == {f"test_loud[q{number}]": [f"log {number}>"] for number in range(1, 7)}
+            logs.setdefault(current, []).append(line.partition("<")[2])
+    assert logs == {f"test_loud[q{number}]": [f"log {number}>"] for number in range(1, 7)}
 
 
 LATE = """
@@ -224,11 +224,11 @@ def test_output_after_the_answer_is_not_lost(project: Project) -> None:
     run.said("*Captured stdout setup*", "<early>", "*Captured stdout call*", "<late>")
 
 
-def test_streams_are_put_back_after_an_interrupt(project: Project) -> None:
+def test_streams_are_restored_after_an_interrupt(project: Project) -> None:
     streams = sys.stdout, sys.stderr
     stop = TESTS.replace('print(f"<body {number}>")', "raise KeyboardInterrupt")
-    loud(project, test=stop)
-    run = _interrupted(project)
+    write_loud_project(project, test=stop)
+    run = _run_interrupted(project)
     assert run.status == 2
     assert (sys.stdout, sys.stderr) == streams
     from _pytest.capture import CaptureIO, TeeCaptureIO
@@ -237,7 +237,7 @@ def test_streams_are_put_back_after_an_interrupt(project: Project) -> None:
     assert vars(TeeCaptureIO)["write"].__module__ == "_pytest.capture"
 
 
-def _interrupted(project: Project) -> Run:
+def _run_interrupted(project: Project) -> Run:
     no_reraise: dict[str, Any] = {"no_reraise_ctrlc": True}
     result = project.pytester.runpytest_inprocess(**no_reraise)
     return Run(result, None)
@@ -262,7 +262,7 @@ CHATTY = """
 
 
 @pytest.mark.parametrize("fixture", ["capsys", "capfd", "capteesys"])
-def test_what_a_test_captures_itself_is_its_own(project: Project, fixture: str) -> None:
+def test_a_test_captures_only_its_own_output(project: Project, fixture: str) -> None:
     test = f"""
         import time
         from pytest_rageval import rag_case

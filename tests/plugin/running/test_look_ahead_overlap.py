@@ -207,7 +207,7 @@ def test_two_folders_have_their_own_systems(project: Project) -> None:
     assert peak(project) > 1
 
 
-def test_a_random_order_overlaps_too(project: Project) -> None:
+def test_answers_overlap_in_a_random_order(project: Project) -> None:
     project.says(paris(20), test=MIXED, conftest=WATCHED)
     ordered = project.run()
     forget(project)
@@ -219,7 +219,7 @@ def test_a_random_order_overlaps_too(project: Project) -> None:
     assert set(questions(project).values()) == {2}
 
 
-JUDGED = """
+JUDGE = """
     import asyncio
     import pytest
     from pytest_rageval.testing import ScriptedLLM
@@ -229,7 +229,7 @@ JUDGED = """
 
         async def complete(self, messages, **params):
             Counted.now += 1
-            with open("judged.txt", "a") as stream:
+            with open("calls.txt", "a") as stream:
                 stream.write(f"{Counted.now}\\n")
             try:
                 return await super().complete(messages, **params)
@@ -241,7 +241,7 @@ JUDGED = """
         return Counted('{"reason": "so", "label": "rejected"}', delay_s=0.02)
 """
 
-JUDGED_TEST = """
+JUDGE_TEST = """
     from pytest_rageval import rag_case
 
     @rag_case("jsonl:cases.jsonl", metrics=["rejection_rate_judged"])
@@ -250,13 +250,13 @@ JUDGED_TEST = """
 
 
 @pytest.mark.parametrize(("scope", "args"), [("session", ()), ("session", ("-n2",)), ("function", ())])
-def test_recorded_answers_overlap_their_judges_calls(project: Project, scope: str, args: Mode) -> None:
-    project.says(paris(12), test=JUDGED_TEST, conftest=JUDGED.replace('scope="session"', f"scope={scope!r}"))
+def test_judge_calls_for_recorded_answers_overlap(project: Project, scope: str, args: Mode) -> None:
+    project.says(paris(12), test=JUDGE_TEST, conftest=JUDGE.replace('scope="session"', f"scope={scope!r}"))
     rows = [{"id": f"q{number}", "answer": "I do not know."} for number in range(1, 13)]
     project.file("answers.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     run = project.run("--rag-answers", "answers.jsonl", *args)
-    judged = [int(line) for line in (project.path / "judged.txt").read_text().split()]
-    assert len(judged) == 12
+    calls_at_once = [int(line) for line in (project.path / "calls.txt").read_text().split()]
+    assert len(calls_at_once) == 12
     assert run.results["usage"]["calls"] == 12
-    assert max(judged) > 1 if scope == "session" else max(judged) == 1
+    assert max(calls_at_once) > 1 if scope == "session" else max(calls_at_once) == 1
     assert all(outcome["status"] == "scored" for outcome in run.results["outcomes"])

@@ -1,4 +1,4 @@
-"""A test that is deselected, skipped or fails in its setup has not been answered ahead of it either."""
+"""Tests that are deselected, skipped or fail in their setup are not asked ahead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from support.projects.look_ahead_project import PLAIN, WATCHED, forget, paris, peak, questions
 from support.projects.rag_project import Project, case
 
-TWO = """
+TWO_TESTBEDS = """
     import time
     import pytest
     from pytest_rageval import rag_case
@@ -19,14 +19,14 @@ TWO = """
 """
 
 
-def two(project: Project, second: str, conftest: str = WATCHED, more: str = "") -> None:
-    """Make a project of two testbeds, the second of which asks about Rome."""
+def write_two_testbeds(project: Project, second: str, conftest: str = WATCHED, more: str = "") -> None:
+    """Write a project with two testbeds; the second one asks about Rome."""
     project.data([case(f"r{number}", f"say Rome {number}", "Rome") for number in range(1, 9)], "rome.jsonl")
-    project.says(paris(8), test=TWO.replace("{second}", second), conftest=conftest + more)
+    project.says(paris(8), test=TWO_TESTBEDS.replace("{second}", second), conftest=conftest + more)
 
 
-def rome(project: Project) -> list[str]:
-    """Return which questions about Rome were asked."""
+def rome_questions(project: Project) -> list[str]:
+    """Return the questions about Rome that the system got."""
     return sorted(question for question in questions(project) if "Rome" in question)
 
 
@@ -120,21 +120,21 @@ SKIPPED = {
 
 
 @pytest.mark.parametrize("how", SKIPPED)
-def test_what_is_skipped_in_its_setup_is_not_asked(project: Project, how: str) -> None:
-    two(project, SKIPPED[how])
+def test_a_test_that_is_skipped_in_its_setup_is_not_asked(project: Project, how: str) -> None:
+    write_two_testbeds(project, SKIPPED[how])
     run = project.run("--rag-concurrency", "8")
     counts = run.result.parseoutcomes()
     assert counts["passed"] == 8
     assert counts.get("skipped", 0) + counts.get("xfailed", 0) + counts.get("errors", 0) >= 8
-    assert rome(project) == []
+    assert rome_questions(project) == []
     assert peak(project) > 1
 
 
-def test_workers_do_not_ask_it_either(project: Project) -> None:
-    two(project, SKIPPED["skip"] + SKIPPED["session fixture"].replace("test_second", "test_third"))
+def test_workers_do_not_ask_skipped_tests(project: Project) -> None:
+    write_two_testbeds(project, SKIPPED["skip"] + SKIPPED["session fixture"].replace("test_second", "test_third"))
     run = project.run("-n2")
     assert run.result.parseoutcomes()["passed"] == 8
-    assert rome(project) == []
+    assert rome_questions(project) == []
 
 
 HOOKS = {
@@ -158,25 +158,24 @@ HOOKS = {
 
 
 @pytest.mark.parametrize("hook", HOOKS)
-def test_what_a_conftests_hook_skips_is_not_asked(project: Project, hook: str) -> None:
-    two(project, f"    {CASE}\n    def test_second(rag): ...\n", more=HOOKS[hook])
+def test_a_test_that_a_conftest_hook_skips_is_not_asked(project: Project, hook: str) -> None:
+    write_two_testbeds(project, f"    {CASE}\n    def test_second(rag): ...\n", more=HOOKS[hook])
     run = project.run()
     assert run.result.parseoutcomes()["passed"] == 8
-    assert rome(project) == []
+    assert rome_questions(project) == []
 
 
-def test_what_is_deselected_is_not_asked(project: Project) -> None:
+def test_a_deselected_case_is_not_asked(project: Project) -> None:
     deselect = """
     def pytest_collection_modifyitems(config, items):
         out = [item for item in items if item.name.endswith("[q3]")]
         config.hook.pytest_deselected(items=out)
         items[:] = [item for item in items if item not in out]
     """
-    two(project, f"    {CASE}\n    def test_second(rag): ...\n", more=deselect)
+    write_two_testbeds(project, f"    {CASE}\n    def test_second(rag): ...\n", more=deselect)
     run = project.run("-k", "not q2", "--rag-limit", "4")
     assert run.status == 0
-    asked = questions(project)
-    assert asked == dict.fromkeys(
+    assert questions(project) == dict.fromkeys(
         [*(f"say Paris {n}" for n in (1, 4, 5, 6)), *(f"say Rome {n}" for n in (1, 2, 3, 4))], 1
     )
 
@@ -196,12 +195,12 @@ HARMLESS = """
 """
 
 
-def test_fixtures_that_are_set_up_and_pytests_own_hold_nothing_up(project: Project) -> None:
-    two(project, HARMLESS)
+def test_active_fixtures_and_fixtures_of_pytest_do_not_prevent_look_ahead(project: Project) -> None:
+    write_two_testbeds(project, HARMLESS)
     run = project.run("-k", "second")
     assert run.status == 0
     assert peak(project) == 8
-    assert len(rome(project)) == 8
+    assert len(rome_questions(project)) == 8
 
 
 OVERRIDDEN = {
@@ -242,10 +241,10 @@ OVERRIDDEN = {
 
 @pytest.mark.parametrize("fixture", OVERRIDDEN)
 @pytest.mark.parametrize("scope", ["function", "module"])
-def test_a_fixture_of_a_lesser_scope_answers_its_own_tests_in_turn(project: Project, fixture: str, scope: str) -> None:
-    own = OVERRIDDEN[fixture].replace("@pytest.fixture\n", f"@pytest.fixture(scope={scope!r})\n", 1)
+def test_answers_of_a_fixture_with_a_narrower_scope_do_not_overlap(project: Project, fixture: str, scope: str) -> None:
+    override = OVERRIDDEN[fixture].replace("@pytest.fixture\n", f"@pytest.fixture(scope={scope!r})\n", 1)
     base = WATCHED.partition('    @pytest.fixture(scope="session")')[0]
-    project.says(paris(6), conftest=base + own)
+    project.says(paris(6), conftest=base + override)
     run = project.run(*(["--rag-system", "closed_book"] if fixture == "rag_llm" else []))
     assert run.status == 0
     assert peak(project) == 1
@@ -254,7 +253,7 @@ def test_a_fixture_of_a_lesser_scope_answers_its_own_tests_in_turn(project: Proj
         assert outcome["answer"]["text"].startswith(name)
 
 
-def test_the_same_of_the_session_overlaps(project: Project) -> None:
+def test_answers_of_a_session_fixture_overlap(project: Project) -> None:
     project.says(paris(6), conftest=_slower(WATCHED))
     project.run()
     assert peak(project) == 6
@@ -265,5 +264,5 @@ def test_the_same_of_the_session_overlaps(project: Project) -> None:
 
 
 def _slower(conftest: str) -> str:
-    """Return a system whose answers take long enough for all of them to be on their way on a busy machine."""
+    """Return a system that is slow enough for all answers to overlap even on a busy machine."""
     return conftest.replace("else 0.02", "else 0.2")

@@ -1,4 +1,4 @@
-"""Malformed files of every format through the commands that read them: no traceback, no hang, little memory."""
+"""Malformed files of every format in the commands: no traceback, no hang, little memory."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ INPUTS = 12
 @pytest.mark.skipif(sys.platform == "win32", reason="needs alarms and limits of a process")
 def test_a_malformed_file_gives_a_result_or_an_error_of_one_sentence() -> None:
     command = [sys.executable, "tests/benchmarks/chaos.py", "--only", "fuzz", "--trials", str(INPUTS), "--seed", "0"]
-    keep = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
-    done = subprocess.run(command, cwd=ROOT, env=keep, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = [line.split()[-5:] for line in done.stdout.splitlines()[-3:]]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
+    rows = [line.split()[-5:] for line in process.stdout.splitlines()[-3:]]
     assert sum(int(trials) for trials, *_ in rows) == INPUTS
     assert all(survived == trials for trials, survived, *_ in rows)
     assert all(row[2:] == ["0", "0", "0"] for row in rows)

@@ -1,4 +1,4 @@
-"""Where the report is written as Markdown: the file that was asked for, and the summary of a step on GitHub."""
+"""Markdown reports: the file of ``--rag-markdown`` and the step summary on GitHub."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def pytest_sessionfinish(session):
 """
 
 
-def said(project: Project) -> Project:
+def write_project(project: Project) -> Project:
     project.says(cases("say Paris", "say Rome"), 'gates=["accuracy >= 0.9"]')
     return project
 
 
-def test_the_report_is_written_however_tests_are_run(project: Project) -> None:
-    run = said(project).run("--rag-markdown", "out/rag.md")
+def test_the_report_has_the_verdict_its_cause_and_the_gates(project: Project) -> None:
+    run = write_project(project).run("--rag-markdown", "out/rag.md")
     text = (project.path / "out" / "rag.md").read_text(encoding="utf-8")
     assert run.status == 1
     verdict = "## ❌ RAG tests: 1 of 1 gate failed - 1 case missed, 1 cause"
@@ -31,7 +31,7 @@ def test_the_report_is_written_however_tests_are_run(project: Project) -> None:
     assert "| ❌ | `accuracy >= 0.9` | `test_it` | 0.50 | 2 |" in text
 
 
-def test_on_github_it_links_the_page_the_job_and_the_commit(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_on_github_links_the_job_and_the_commit(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "GITHUB_SERVER_URL": "https://github.com",
         "GITHUB_REPOSITORY": "we/rag",
@@ -39,7 +39,7 @@ def test_on_github_it_links_the_page_the_job_and_the_commit(project: Project, mo
         "GITHUB_SHA": "0123456789abcdef0123456789abcdef01234567",
     }.items():
         monkeypatch.setenv(name, value)
-    said(project).run("--rag-markdown", "rag.md", "--rag-html", "out/rag.html")
+    write_project(project).run("--rag-markdown", "rag.md", "--rag-html", "out/rag.html")
     line = (project.path / "rag.md").read_text(encoding="utf-8").split("\n\n")[3]
     page, job, commit, rerun = line.split(" · ")
     assert page == "page: `rag.html`"
@@ -52,18 +52,18 @@ def test_on_github_it_links_the_page_the_job_and_the_commit(project: Project, mo
     assert list(again.gates) == ["accuracy >= 0.9"]
 
 
-def test_what_a_run_wrote_is_drawn_again_from_its_results(
+def test_export_writes_the_same_report_from_the_results(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said(project).run("--rag-markdown", "rag.md")
+    write_project(project).run("--rag-markdown", "rag.md")
     monkeypatch.chdir(project.path)
     capsys.readouterr()
     assert main(["export", "results.json", "--as", "markdown"]) == 0
-    written = (project.path / "rag.md").read_text(encoding="utf-8")
-    assert capsys.readouterr().out == written
+    report = (project.path / "rag.md").read_text(encoding="utf-8")
+    assert capsys.readouterr().out == report
     assert main(["export", "results.json", "--as", "markdown", "--out", "again/rag.md"]) == 0
     assert capsys.readouterr().out.startswith("again/rag.md: markdown of run ")
-    assert (project.path / "again" / "rag.md").read_text(encoding="utf-8") == written
+    assert (project.path / "again" / "rag.md").read_text(encoding="utf-8") == report
     assert main(["export", "results.json", "--as", "markdown", "--out", "again"]) == 2
     assert "--out again cannot be written" in capsys.readouterr().err
 
@@ -75,12 +75,12 @@ def test_a_report_that_cannot_be_written_fails_a_session_that_would_have_passed(
     assert run.status == 1
     run.said("warning: *rag.md could not be written: *")
     (project.path / "folder").mkdir()
-    refused = project.run("--rag-markdown", "folder")
-    assert refused.status == 4
-    assert "--rag-markdown names the directory 'folder'; name a file" in refused.result.stderr.str()
-    refused = project.run("--rag-markdown", "-")
-    assert refused.status == 4
-    assert "--rag-markdown names '-', and pytest writes to stdout itself; name a file" in refused.result.stderr.str()
+    run = project.run("--rag-markdown", "folder")
+    assert run.status == 4
+    assert "--rag-markdown names the directory 'folder'; name a file" in run.result.stderr.str()
+    run = project.run("--rag-markdown", "-")
+    assert run.status == 4
+    assert "--rag-markdown names '-', and pytest writes to stdout itself; name a file" in run.result.stderr.str()
     assert not (project.path / "-").exists()
 
 
@@ -95,7 +95,7 @@ def test_markdown_is_appended_to_the_github_step_summary(project: Project, monke
 
 
 @pytest.mark.parametrize("fault", ["missing", "full"])
-def test_a_summary_that_cannot_be_added_to_is_a_warning(
+def test_a_step_summary_that_cannot_be_written_is_a_warning(
     project: Project, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     summary = project.path / "no" / "folder" if fault == "missing" else project.file("summary.md", "x" * 100)
@@ -108,22 +108,22 @@ def test_a_summary_that_cannot_be_added_to_is_a_warning(
     assert fault == "missing" or summary.read_text(encoding="utf-8") == "x" * 100 + "\n"
 
 
-def test_a_summary_with_little_room_left_has_the_head(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_nearly_full_step_summary_gets_the_head_of_the_report(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     summary = project.file("summary.md", "x" * 100)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     monkeypatch.setattr(report_files, "STEP_SUMMARY_BYTES", 500)
-    assert said(project).run().status == 1
+    assert write_project(project).run().status == 1
     text = summary.read_text(encoding="utf-8")
     assert "\n\n## ❌ RAG tests: 1 of 1 gate failed - 1 case missed, 1 cause\n\n- unknown: " in text
     assert text.endswith("\n4 more tables with 7 rows did not fit here.\n\n<!-- pytest-rageval -->\n")
 
 
-def test_a_step_that_ran_no_case_on_purpose_adds_nothing_to_its_summary(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_step_without_a_case_adds_nothing_to_its_summary(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = project.path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    said(project)
+    write_project(project)
     project.file("test_plain.py", "def test_plain(): pass")
     assert project.run("-k", "plain", "--rag-markdown", "rag.md").status == 0
     assert not summary.exists()
@@ -131,7 +131,9 @@ def test_a_step_that_ran_no_case_on_purpose_adds_nothing_to_its_summary(
 
 
 @pytest.mark.parametrize("fault", ["file", "plugin", "markdown"])
-def test_the_verdict_is_as_red_as_the_job(project: Project, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+def test_the_verdict_is_red_if_only_the_exit_status_is(
+    project: Project, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
     summary = project.path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     project.says(cases("say Paris"), 'gates=["accuracy >= 0.9"]')
@@ -149,10 +151,10 @@ def test_the_verdict_is_as_red_as_the_job(project: Project, monkeypatch: pytest.
         assert (project.path / "rag.md").read_text(encoding="utf-8") == text.removeprefix("\n\n")
 
 
-def test_shards_that_are_joined_have_one_report(
+def test_merged_shards_have_one_report(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said(project)
+    write_project(project)
     for shard in (1, 2):
         project.run("--rag-shard", f"{shard}/2", "--rag-markdown", f"{shard}.md", json_path=f"{shard}.json")
         text = (project.path / f"{shard}.md").read_text(encoding="utf-8")

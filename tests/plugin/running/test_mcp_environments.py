@@ -1,4 +1,4 @@
-"""The environment ``mcp`` in sessions: one server a process, recorded, replayed without it, ended with the session."""
+"""The environment ``mcp`` in sessions: one server per process, recordings and shutdown."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ TEST = """
 """
 
 
-SOON = 4.0
-"""Seconds: it takes less than 2 on an idle machine."""
+SHUTDOWN_S = 4.0
+"""Limit in seconds; an idle machine takes less than 2."""
 
 
 def asks(*calls: tuple[str, dict[str, Any]]) -> str:
@@ -62,7 +62,9 @@ ROWS = [
 ]
 
 
-def written(project: Project, line: str, rows: list[dict[str, Any]] | None = None, conftest: str = CONFTEST) -> Project:
+def write_project(
+    project: Project, line: str, rows: list[dict[str, Any]] | None = None, conftest: str = CONFTEST
+) -> Project:
     project.data(ROWS if rows is None else rows)
     project.file("conftest.py", conftest)
     project.file("test_it.py", TEST)
@@ -72,52 +74,52 @@ def written(project: Project, line: str, rows: list[dict[str, Any]] | None = Non
 
 
 @pytest.fixture
-def started(project: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file in which each server process notes its id."""
+def pid_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file in which each server process notes its id."""
     monkeypatch.setenv("RAGEVAL_DESK", str(project.path / "pids"))
     return project.path / "pids"
 
 
-def test_one_server_a_process_starts_at_the_first_case_and_ends_with_the_session(
-    project: Project, started: Path, mode: Mode
+def test_one_server_per_process_starts_at_the_first_case_and_ends_with_the_session(
+    project: Project, pid_file: Path, mode: Mode
 ) -> None:
-    written(project, f"mcp; command={COMMAND}; allow=*")
+    write_project(project, f"mcp; command={COMMAND}; allow=*")
     run = project.run(*mode)
     assert run.status == 0, run.text
     assert {outcome["scores"]["has_answer"]["value"] for outcome in run.results["outcomes"]} == {1.0}
     assert "blocks its event loop" not in run.text
-    assert 1 <= len(noted(started)) <= (2 if "-n2" in mode else 1)
-    assert alive(noted(started)) == []
+    assert 1 <= len(noted(pid_file)) <= (2 if "-n2" in mode else 1)
+    assert alive(noted(pid_file)) == []
 
 
 @pytest.mark.parametrize("args", [("--collect-only",), ("--rag-dry-run",), ("--deselect", "test_it.py")])
-def test_no_server_starts_without_a_case(project: Project, started: Path, args: tuple[str, ...]) -> None:
-    written(project, f"mcp; command={COMMAND}; allow=*").run(*args, json_path=None)
-    assert noted(started) == []
+def test_no_server_starts_without_a_case(project: Project, pid_file: Path, args: tuple[str, ...]) -> None:
+    write_project(project, f"mcp; command={COMMAND}; allow=*").run(*args, json_path=None)
+    assert noted(pid_file) == []
 
 
-def test_a_replay_starts_no_server_and_gives_the_same_results(project: Project, started: Path) -> None:
-    written(project, f"mcp; command={COMMAND}; allow=opening,pages,refuse")
+def test_a_replay_starts_no_server_and_gives_the_same_results(project: Project, pid_file: Path) -> None:
+    write_project(project, f"mcp; command={COMMAND}; allow=opening,pages,refuse")
     live = project.run("--rag-record-mode", "all")
     assert live.status == 0, live.text
     assert sorted(os.listdir(project.path / "cassettes")) == ["tool-crm.jsonl"]
-    assert len(noted(started)) == 1
+    assert len(noted(pid_file)) == 1
     for args in ((), ("-n2",)):
         again = project.run("--rag-record-mode", "none", *args)
         assert again.status == 0, again.text
-        assert len(noted(started)) == 1
+        assert len(noted(pid_file)) == 1
         assert answers(again.results) == answers(live.results)
-    listed = project.command("cassettes")
-    assert listed.stdout.splitlines()[1].split() == ["tool-crm.jsonl", "5", "5", "0"]
+    listing = project.command("cassettes")
+    assert listing.stdout.splitlines()[1].split() == ["tool-crm.jsonl", "5", "5", "0"]
 
     project.data([*ROWS, case("q5", asks(("opening", {"place": "zoo"})))])
-    missed = project.run("--rag-record-mode", "none")
-    assert missed.outcomes["q5"]["error_type"] == "not_recorded"
-    missed.said("*no reply of environment 'crm' to this request is recorded (5 are in cassettes/tool-crm.jsonl); *")
-    assert len(noted(started)) == 1
+    replay = project.run("--rag-record-mode", "none")
+    assert replay.outcomes["q5"]["error_type"] == "not_recorded"
+    replay.said("*no reply of environment 'crm' to this request is recorded (5 are in cassettes/tool-crm.jsonl); *")
+    assert len(noted(pid_file)) == 1
     assert "zoo" in project.command("cassettes", "diff", "q5").stdout
     assert project.run("--rag-record-mode", "new_episodes").statuses["q5"] == "scored"
-    assert len(noted(started)) == 2
+    assert len(noted(pid_file)) == 2
 
 
 def answers(results: Any) -> list[Any]:
@@ -127,17 +129,17 @@ def answers(results: Any) -> list[Any]:
     )
 
 
-def test_without_recordings_none_starts_no_server(project: Project, started: Path) -> None:
-    run = written(project, f"mcp; command={COMMAND}; allow=*").run("--rag-record-mode", "none")
+def test_record_mode_none_without_recordings_starts_no_server(project: Project, pid_file: Path) -> None:
+    run = write_project(project, f"mcp; command={COMMAND}; allow=*").run("--rag-record-mode", "none")
     assert {outcome["error_type"] for outcome in run.results["outcomes"]} == {"not_recorded"}
-    assert noted(started) == []
+    assert noted(pid_file) == []
 
 
-def test_record_false_calls_the_server_each_time(project: Project, started: Path) -> None:
-    written(project, f"mcp; command={COMMAND}; allow=*; record=false")
+def test_record_false_calls_the_server_each_time(project: Project, pid_file: Path) -> None:
+    write_project(project, f"mcp; command={COMMAND}; allow=*; record=false")
     for _ in range(2):
         assert project.run("--rag-record-mode", "once").status == 0
-    assert len(noted(started)) == 2
+    assert len(noted(pid_file)) == 2
     assert not (project.path / "cassettes").exists()
 
 
@@ -156,14 +158,14 @@ def test_a_server_of_a_fixture_answers_within_the_process(project: Project) -> N
         server.add_tool(opening)
         return {{"own": server}}
     """
-    run = written(project, "", [ROWS[0]], conftest).run()
+    run = write_project(project, "", [ROWS[0]], conftest).run()
     assert run.status == 0, run.text
     assert run.outcomes["q1"]["answer"]["text"] == "museum opens at 9:00"
 
 
-def test_a_server_of_a_module_is_named_in_the_ini(project: Project) -> None:
+def test_the_ini_can_name_a_server_of_a_module(project: Project) -> None:
     project.file("own_desk.py", "from support.servers.mcp_desk import desk\n\nDESK = desk()\n")
-    run = written(project, "own_desk:DESK; timeout=20").run()
+    run = write_project(project, "own_desk:DESK; timeout=20").run()
     assert run.status == 0, run.text
 
 
@@ -174,7 +176,7 @@ def test_cases_after_the_death_of_the_server_are_errors_and_no_score_changes(
     rows = [*ROWS[:2], case("q3", asks(("end", {}))), case("q4", MUSEUM), case("q5", MUSEUM)]
     with served(tmp_path) as (url, _):
         server = f"command={COMMAND}" if dies == "stdio" else f"url={url}"
-        run = written(project, f"mcp; {server}; allow=*", rows).run("--rag-concurrency", "1")
+        run = write_project(project, f"mcp; {server}; allow=*", rows).run("--rag-concurrency", "1")
     assert run.status == 1
     assert run.statuses == {"q1": "scored", "q2": "scored", "q3": "error", "q4": "error", "q5": "error"}
     errors = [run.outcomes[name] for name in ("q3", "q4", "q5")]
@@ -186,8 +188,8 @@ def test_cases_after_the_death_of_the_server_are_errors_and_no_score_changes(
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_an_interrupt_ends_a_busy_server(project: Project, started: Path, args: tuple[str, ...]) -> None:
-    written(project, f"mcp; command={COMMAND}; allow=*", [*ROWS, case("q5", asks(("wait", {"seconds": 60})))])
+def test_an_interrupt_ends_a_busy_server(project: Project, pid_file: Path, args: tuple[str, ...]) -> None:
+    write_project(project, f"mcp; command={COMMAND}; allow=*", [*ROWS, case("q5", asks(("wait", {"seconds": 60})))])
     process = project.started("--rag-json", "results.json", *args)
     end = time.monotonic() + 30
     while len(project.lines()) < 4:
@@ -197,23 +199,23 @@ def test_an_interrupt_ends_a_busy_server(project: Project, started: Path, args: 
     os.killpg(process.pid, signal.SIGINT)
     start = time.monotonic()
     assert process.wait(20) == 2
-    assert time.monotonic() - start < (SOON if not args else 2 * SOON)  # xdist waits for its workers, too
-    assert noted(started)
-    assert alive(noted(started), 0.5) == []
+    assert time.monotonic() - start < (SHUTDOWN_S if not args else 2 * SHUTDOWN_S)  # xdist waits for its workers, too
+    assert noted(pid_file)
+    assert alive(noted(pid_file), 0.5) == []
     results = project.read()
     assert results["run"]["interrupted"] is True
 
 
-def test_an_interrupt_while_a_server_starts_ends_it_too(project: Project, started: Path) -> None:
-    command = f"sh -c 'echo $$ >> {started} && exec sleep 60'"
-    written(project, f"mcp; command={command}; allow=*")
+def test_an_interrupt_while_a_server_starts_ends_it_too(project: Project, pid_file: Path) -> None:
+    command = f"sh -c 'echo $$ >> {pid_file} && exec sleep 60'"
+    write_project(project, f"mcp; command={command}; allow=*")
     process = project.started()
     end = time.monotonic() + 30
-    while not noted(started):
+    while not noted(pid_file):
         assert time.monotonic() < end, (project.path / "output.txt").read_text()
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
     start = time.monotonic()
     assert process.wait(20) == 2
-    assert time.monotonic() - start < SOON
-    assert alive(noted(started), 0.5) == []
+    assert time.monotonic() - start < SHUTDOWN_S
+    assert alive(noted(pid_file), 0.5) == []

@@ -1,4 +1,4 @@
-"""``--rag-mlflow``: each system a run; a store that is not there loses nothing."""
+"""``--rag-mlflow``: one MLflow run per system; an unreachable store loses no result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.projects.rag_project import RIGHT, WRONG, Project, cases
 
 needs_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow, of the extra mlflow, is not installed")
 
-TWO = """
+SYSTEMS = """
     def says(query):
         return query.question.partition(" ")[2]
 
@@ -21,11 +21,11 @@ TWO = """
 
 
 @needs_mlflow
-def test_two_systems_are_two_runs(project: Project) -> None:
+def test_two_systems_are_two_mlflow_runs(project: Project) -> None:
     project.says(cases(RIGHT, WRONG, topic="Funds"), 'gates=["accuracy >= 0.5"]')
-    project.file("two.py", TWO)
-    named = ("--rag-system", "two:says", "--rag-system", "two:knows")
-    run = project.run(*named, "--rag-mlflow", "runs", forked=True)
+    project.file("two.py", SYSTEMS)
+    system_options = ("--rag-system", "two:says", "--rag-system", "two:knows")
+    run = project.run(*system_options, "--rag-mlflow", "runs", forked=True)
     assert run.status == 0
     run.said("logged to MLflow: runs")
     folders = [path.parent for path in project.path.glob("runs/*/*/artifacts")]
@@ -50,7 +50,7 @@ def test_a_shard_is_not_logged(project: Project) -> None:
 
 
 @needs_mlflow
-def test_a_store_that_is_not_there_is_a_warning(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_store_is_a_warning(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     project.says(cases(RIGHT))
     run = project.run("--rag-mlflow", "http://127.0.0.1:9", forked=True)
@@ -61,7 +61,7 @@ def test_a_store_that_is_not_there_is_a_warning(project: Project, monkeypatch: p
     )
 
 
-def test_without_mlflow_nothing_runs(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_mlflow_no_test_runs(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", None)
     project.says(cases(RIGHT))
     run = project.run("--rag-mlflow", "runs")

@@ -1,4 +1,4 @@
-"""Workers on other machines over a network that breaks: network namespaces stand for the machines.
+"""Workers on other machines over a broken network; network namespaces stand for machines.
 
 One run serves all tests: the link to the machine "one" is deleted while it answers, and the clock of "two" is an hour
 behind.
@@ -26,7 +26,7 @@ import pytest
 from support.processes.network_namespaces import Network, network
 
 SERVER = str(Path(execnet.__file__).parent / "script" / "socketserver.py")
-BEHIND = f"""
+LATE_CLOCK = f"""
 import runpy, sys, time
 now = time.time
 time.time = lambda: now() - 3600
@@ -39,11 +39,11 @@ import pytest
 from pytest_rageval.hooks.reporting import remote_workers
 
 remote_workers.QUIET_S, remote_workers.PROBE_S, remote_workers.UNREAD_S = 1, 1, 6
-asked = []
+questions = []
 
 def answer(query):
-    asked.append(query.question)
-    if os.environ["MACHINE"] == "one" and len(asked) == 2:
+    questions.append(query.question)
+    if os.environ["MACHINE"] == "one" and len(questions) == 2:
         pathlib.Path("hanging").write_text(query.question)
         time.sleep(600)
     return os.environ["MACHINE"] + f" answers at {time.time()}"
@@ -63,14 +63,14 @@ CASES = 16
 
 
 @dataclass(frozen=True)
-class Ended:
-    """The end of the run.
+class Session:
+    """The session after its end.
 
     Attributes:
         status: its exit status.
-        seconds: from the deletion of the link on.
+        seconds: time from the deletion of the link to the end.
         text, results, junit: its output, results.json and JUnit file.
-        hung: the question in flight on the lost machine.
+        hanging_question: the question in flight on the lost machine.
         is_freed: whether the lost machine listens again.
     """
 
@@ -79,10 +79,10 @@ class Ended:
     text: str
     results: dict[str, Any]
     junit: str
-    hung: str
+    hanging_question: str
     is_freed: bool
 
-    def answered_by(self, machine: str) -> list[dict[str, Any]]:
+    def answers_of(self, machine: str) -> list[dict[str, Any]]:
         outcomes = self.results["outcomes"]
         return [each for each in outcomes if each["status"] == "scored" and each["answer"]["text"].startswith(machine)]
 
@@ -95,15 +95,15 @@ def machine(net: Network, name: str, address: str, folder: Path, *script: str) -
     with Popen(command, cwd=folder, stdout=PIPE, text=True, env={**os.environ, "MACHINE": name}) as process:
         try:
             assert process.stdout is not None
-            found = re.search(rf"\('{address}', (\d+)\)", process.stdout.readline())
-            assert found is not None
-            yield f"{address}:{found[1]}", process
+            match = re.search(rf"\('{address}', (\d+)\)", process.stdout.readline())
+            assert match is not None
+            yield f"{address}:{match[1]}", process
         finally:
             process.kill()
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     """Run a session on three machines, and delete a link while it runs."""
     folder = tmp_path_factory.mktemp("network")
     project = folder / "project"
@@ -117,7 +117,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
         here, there = net.link("desk", "one")[1], net.link("desk", "two")[1]
         with (
             machine(net, "one", here, folder / "one") as (first, lost),
-            machine(net, "two", there, folder / "two", "-c", BEHIND) as (second, _),
+            machine(net, "two", there, folder / "two", "-c", LATE_CLOCK) as (second, _),
             (project / "output.txt").open("w") as output,
         ):
             words = (
@@ -129,7 +129,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
             environment = {**os.environ, "MACHINE": "desk"}
             with Popen(command, cwd=project, stdout=output, stderr=STDOUT, env=environment) as run:
                 try:
-                    hung = _hanging(folder / "one", run)
+                    hanging_question = _wait_for_hanging_case(folder / "one", run)
                     net.cut("desk", "one")
                     start = time.monotonic()
                     status = run.wait(120)
@@ -138,18 +138,18 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
             seconds = time.monotonic() - start
             is_freed = _listens(lost)
     results = json.loads((project / "results.json").read_text())
-    return Ended(
+    return Session(
         status,
         seconds,
         (project / "output.txt").read_text(),
         results,
         (project / "junit.xml").read_text(),
-        hung,
+        hanging_question,
         is_freed,
     )
 
 
-def _hanging(folder: Path, run: Popen[bytes]) -> str:
+def _wait_for_hanging_case(folder: Path, run: Popen[bytes]) -> str:
     """Wait until a case hangs on a machine; return its question."""
     for _ in range(1_200):
         for path in folder.rglob("hanging"):
@@ -171,44 +171,44 @@ def _listens(server: Popen[str]) -> bool:
         timer.cancel()
 
 
-def test_a_machine_that_can_no_longer_be_reached_costs_the_case_in_flight_alone(ended: Ended) -> None:
-    assert ended.status == 1, ended.text
-    errors = [each for each in ended.results["outcomes"] if each["status"] == "error"]
+def test_an_unreachable_machine_loses_only_the_case_in_flight(session: Session) -> None:
+    assert session.status == 1, session.text
+    errors = [each for each in session.results["outcomes"] if each["status"] == "error"]
     assert [each["question"] if "question" in each else f"Who? {each['case_id'][1:]}" for each in errors] == [
-        ended.hung
+        session.hanging_question
     ]
     assert "crashed while running" in errors[0]["error"]
-    assert sum(each["status"] == "scored" for each in ended.results["outcomes"]) == CASES - 1
-    assert [gate["status"] for gate in ended.results["gates"]] == ["passed", "passed"]
-    assert ended.text.count("a worker on this machine took its place") == 1
-    assert "INTERNALERROR" not in ended.text
+    assert sum(each["status"] == "scored" for each in session.results["outcomes"]) == CASES - 1
+    assert [gate["status"] for gate in session.results["gates"]] == ["passed", "passed"]
+    assert session.text.count("a worker on this machine took its place") == 1
+    assert "INTERNALERROR" not in session.text
 
 
-def test_the_loss_is_noticed_in_time(ended: Ended) -> None:
-    assert ended.seconds < 30
+def test_the_loss_is_noticed_in_time(session: Session) -> None:
+    assert session.seconds < 30
 
 
-def test_the_lost_machine_serves_the_next_run(ended: Ended) -> None:
-    assert ended.is_freed
+def test_the_lost_machine_serves_the_next_run(session: Session) -> None:
+    assert session.is_freed
 
 
-def test_the_other_machine_goes_on(ended: Ended) -> None:
-    assert len(ended.answered_by("two")) > 2
-    assert len(ended.answered_by("one")) == 1
+def test_the_other_machine_goes_on(session: Session) -> None:
+    assert len(session.answers_of("two")) > 2
+    assert len(session.answers_of("one")) == 1
 
 
-def test_a_clock_that_is_an_hour_behind_makes_no_negative_time(ended: Ended) -> None:
-    behind, told = ended.answered_by("two")[0], ended.answered_by("one")[0]
-    times = [float(each["answer"]["text"].split()[-1]) for each in (behind, told)]
+def test_a_clock_that_is_an_hour_behind_makes_no_negative_time(session: Session) -> None:
+    behind, other = session.answers_of("two")[0], session.answers_of("one")[0]
+    times = [float(each["answer"]["text"].split()[-1]) for each in (behind, other)]
     assert times[1] - times[0] > 3_000  # the patch works
-    assert all(seconds >= 0 for seconds in _seconds(ended.results))
-    assert sum(1 for _ in _seconds(ended.results)) >= CASES - 1
-    suite = ElementTree.fromstring(ended.junit)  # noqa: S314 - written by pytest
+    assert all(seconds >= 0 for seconds in _seconds(session.results))
+    assert sum(1 for _ in _seconds(session.results)) >= CASES - 1
+    suite = ElementTree.fromstring(session.junit)  # noqa: S314 - written by pytest
     assert all(float(each.attrib["time"]) >= 0 for each in suite.iter() if "time" in each.attrib)
 
 
 def _seconds(value: Any, name: str = "") -> Iterator[float]:
-    """Yield every number of a JSON value whose name says that it is a time."""
+    """Yield each number in a JSON value that has the name of a time."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _seconds(item, key)
@@ -219,11 +219,11 @@ def _seconds(value: Any, name: str = "") -> Iterator[float]:
         yield value
 
 
-def test_namespaces_and_links_are_removed_also_after_a_failure() -> None:
+def test_namespaces_and_links_are_removed_even_after_a_failure() -> None:
     with suppress(ZeroDivisionError), network("left", "right") as net:
         net.link("left", "right")
         raise ZeroDivisionError
-    known = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    namespaces = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
     links = subprocess.run(["ip", "link"], capture_output=True, text=True, check=True).stdout
-    assert f"rageval-{os.getpid()}-" not in known
+    assert f"rageval-{os.getpid()}-" not in namespaces
     assert f"rv{os.getpid()}" not in links

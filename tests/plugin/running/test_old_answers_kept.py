@@ -1,4 +1,4 @@
-"""The old answers of a run: kept next to the baseline, or taken from an earlier results.json."""
+"""Old answers of a run: stored next to the baseline, or read from an earlier results.json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.commands.load_compared_runs import load_compared_runs
 UPDATE = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline")
 BASELINE = ("--rag-baseline", "rag-baseline.json")
 ANSWERS = "rag-baseline.answers.jsonl.gz"
-KEEPS = "rag_baseline_answers = true"
+STORES_ANSWERS = "rag_baseline_answers = true"
 
 SYSTEM = """
     import pytest
@@ -32,17 +32,17 @@ SYSTEM = """
 """
 
 
-def says(project: Project, **answers: tuple[str, list[str]]) -> None:
-    """Write a system that answers "Paris" from the passage d1, but for these cases."""
+def write_system(project: Project, **answers: tuple[str, list[str]]) -> None:
+    """Write a system that answers "Paris" from the passage d1, except for these cases."""
     project.file("conftest.py", SYSTEM.replace("{says!r}", repr(answers)))
 
 
 @pytest.fixture
-def kept(project: Project) -> Project:
-    """Return a project of three cases with a baseline and its answers, whose runs are removed as in CI."""
-    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+def suite(project: Project) -> Project:
+    """Return a project with three cases, a baseline and its answers; each run removes the earlier ones, as in CI."""
+    project.file("pytest.ini", f"[pytest]\n{STORES_ANSWERS}")
     project.says([case(f"q{at}", f"q{at}") for at in (1, 2, 3)])
-    says(project, q1=("It is Paris, the capital", ["d1", "d2"]))
+    write_system(project, q1=("It is Paris, the capital", ["d1", "d2"]))
     assert project.run(*UPDATE).status == 0
     return project
 
@@ -51,8 +51,8 @@ def lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
 
 
-def test_keeps_the_answers_next_to_the_baseline_with_the_same_bytes(kept: Project) -> None:
-    path = kept.path / ANSWERS
+def test_answers_are_stored_next_to_the_baseline_with_the_same_bytes(suite: Project) -> None:
+    path = suite.path / ANSWERS
     assert lines(path)[0] == {
         "testbed": "test_it.py::test_it",
         "case": "q1",
@@ -66,13 +66,13 @@ def test_keeps_the_answers_next_to_the_baseline_with_the_same_bytes(kept: Projec
     assert [line["case"] for line in lines(path)] == ["q1", "q2", "q3"]
     before = path.read_bytes()
     path.unlink()
-    assert kept.run(*UPDATE, "-p", "no:randomly").status == 0
+    assert suite.run(*UPDATE, "-p", "no:randomly").status == 0
     assert path.read_bytes() == before
 
 
-def test_results_show_what_the_answer_was(kept: Project, mode: Mode) -> None:
-    says(kept, q1=("It is Rome", ["d2"]), q2=("Paris", ["d9"]))
-    run = kept.run(*BASELINE, *mode)
+def test_results_show_the_old_answer(suite: Project, mode: Mode) -> None:
+    write_system(suite, q1=("It is Rome", ["d2"]), q2=("Paris", ["d9"]))
+    run = suite.run(*BASELINE, *mode)
     assert run.status == 0
     assert run.outcomes["q1"]["was"] == {
         "text": "It is Paris, the capital",
@@ -84,42 +84,46 @@ def test_results_show_what_the_answer_was(kept: Project, mode: Mode) -> None:
     assert "old answers" not in run.text
 
 
-def test_repeats_are_a_line_each(project: Project) -> None:
-    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+def test_each_repeat_has_its_own_line(project: Project) -> None:
+    project.file("pytest.ini", f"[pytest]\n{STORES_ANSWERS}")
     project.says([case("q1", "say Paris")])
     assert project.run(*UPDATE, "--rag-repeat", "2").status == 0
     assert [(line["case"], line["repeat"]) for line in lines(project.path / ANSWERS)] == [("q1", "1"), ("q1", "2")]
 
 
-def test_a_part_of_the_project_replaces_its_answers_only(kept: Project) -> None:
-    says(kept, q1=("Rome", []), q2=("Rome", []))
-    assert kept.run(*BASELINE, "--rag-update-baseline-part", "-k", "q2").status == 0
-    assert [line["text"] for line in lines(kept.path / ANSWERS)] == ["It is Paris, the capital", "Rome", "Paris"]
+def test_a_partial_update_replaces_only_its_answers(suite: Project) -> None:
+    write_system(suite, q1=("Rome", []), q2=("Rome", []))
+    assert suite.run(*BASELINE, "--rag-update-baseline-part", "-k", "q2").status == 0
+    assert [line["text"] for line in lines(suite.path / ANSWERS)] == [
+        "It is Paris, the capital",
+        "Rome",
+        "Paris",
+    ]
 
 
-def test_a_part_without_the_old_answers_says_so(kept: Project) -> None:
-    (kept.path / ANSWERS).unlink()
-    run = kept.run(*BASELINE, "--rag-update-baseline-part", "-k", "q2")
+def test_a_partial_update_without_the_old_answers_is_reported(suite: Project) -> None:
+    (suite.path / ANSWERS).unlink()
+    run = suite.run(*BASELINE, "--rag-update-baseline-part", "-k", "q2")
     assert run.status == 0
     run.said(f"*{ANSWERS} has only the answers of the cases that ran: *{ANSWERS} is missing*")
-    assert [line["case"] for line in lines(kept.path / ANSWERS)] == ["q2"]
+    assert [line["case"] for line in lines(suite.path / ANSWERS)] == ["q2"]
 
 
-def test_merged_shards_have_the_old_answers(kept: Project) -> None:
-    says(kept, q1=("It is Rome", ["d2"]), q3=("It is Lyon", ["d1"]))
+def test_merged_shards_have_the_old_answers(suite: Project) -> None:
+    write_system(suite, q1=("It is Rome", ["d2"]), q3=("It is Lyon", ["d1"]))
     for shard in ("1", "2"):
-        kept.run(*BASELINE, "--rag-shard", f"{shard}/2", json_path=f"shard{shard}.json", fresh=False)
-    merged = kept.command("merge", "shard1.json", "shard2.json", "--out", "whole.json")
+        suite.run(*BASELINE, "--rag-shard", f"{shard}/2", json_path=f"shard{shard}.json", fresh=False)
+    merged = suite.command("merge", "shard1.json", "shard2.json", "--out", "whole.json")
     assert merged.returncode == 0
-    outcomes = json.loads((kept.path / "whole.json").read_text(encoding="utf-8"))["outcomes"]
+    outcomes = json.loads((suite.path / "whole.json").read_text(encoding="utf-8"))["outcomes"]
     assert [outcome.get("was", {}).get("text") for outcome in outcomes] == ["It is Paris, the capital", None, "Paris"]
-    shown = kept.command("show", "whole.json", "--case", "q1").stdout
-    assert "difference: It is [-Paris, the capital-]{+Rome+}" in shown
+    output = suite.command("show", "whole.json", "--case", "q1").stdout
+    assert "difference: It is [-Paris, the capital-]{+Rome+}" in output
 
 
 def test_secrets_are_masked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOWN_API_KEY", "sk-9f27aa61c0")
-    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+    project.file("pytest.ini", f"[pytest]\n{STORES_ANSWERS}")
     project.says([case("q1", "say the key is sk-9f27aa61c0")])
     assert project.run(*UPDATE).status == 0
     assert lines(project.path / ANSWERS)[0]["text"] == "the key is <TOWN_API_KEY>"
@@ -127,8 +131,8 @@ def test_secrets_are_masked(project: Project, monkeypatch: pytest.MonkeyPatch) -
     assert "differ" not in project.run(*BASELINE).text
 
 
-def test_is_refused_without_texts(project: Project) -> None:
-    project.file("pytest.ini", f"[pytest]\n{KEEPS}\nrag_report_texts = false")
+def test_storing_answers_is_refused_without_texts(project: Project) -> None:
+    project.file("pytest.ini", f"[pytest]\n{STORES_ANSWERS}\nrag_report_texts = false")
     project.says([case("q1")])
     result = project.run(*UPDATE).result
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -144,36 +148,36 @@ def test_is_refused_without_texts(project: Project) -> None:
         ("line", f"*the old answers cannot be shown: *{ANSWERS}:2: malformed answer (KeyError: *"),
     ],
 )
-def test_a_bad_file_is_one_warning(kept: Project, damage: str, warning: str) -> None:
-    path = kept.path / ANSWERS
+def test_a_malformed_file_of_answers_is_one_warning(suite: Project, damage: str, warning: str) -> None:
+    path = suite.path / ANSWERS
     whole = path.read_bytes()
     path.unlink()
     if damage != "missing":
         first = gzip.decompress(whole).splitlines(keepends=True)[0]
         path.write_bytes({"cut": whole[:-20], "text": b"{}", "line": gzip.compress(first + b"{}\n")}[damage])
-    says(kept, q1=("It is Rome", ["d2"]))
-    run = kept.run(*BASELINE)
+    write_system(suite, q1=("It is Rome", ["d2"]))
+    run = suite.run(*BASELINE)
     assert run.status == 0
     run.said(warning)
     assert "was" not in run.outcomes["q1"]
 
 
-def test_answers_of_another_baseline_are_not_shown(kept: Project) -> None:
-    before = (kept.path / ANSWERS).read_bytes()
-    says(kept, q1=("It is Lyon", ["d1"]))
-    assert kept.run(*UPDATE).status == 0
-    (kept.path / ANSWERS).write_bytes(before)
-    says(kept, q1=("It is Rome", ["d2"]))
-    run = kept.run(*BASELINE)
+def test_answers_of_another_baseline_are_not_shown(suite: Project) -> None:
+    before = (suite.path / ANSWERS).read_bytes()
+    write_system(suite, q1=("It is Lyon", ["d1"]))
+    assert suite.run(*UPDATE).status == 0
+    (suite.path / ANSWERS).write_bytes(before)
+    write_system(suite, q1=("It is Rome", ["d2"]))
+    run = suite.run(*BASELINE)
     assert "was" not in run.outcomes["q1"]
     run.said(f"*1 answer of {ANSWERS} differ* from those that the baseline rag-baseline.json scored, and *")
 
 
-def test_against_an_earlier_run_is_a_baseline_too(project: Project, mode: Mode) -> None:
+def test_rag_against_uses_an_earlier_run_as_the_baseline(project: Project, mode: Mode) -> None:
     project.says([case(f"q{at}", f"q{at}") for at in range(1, 13)], 'gates=["accuracy >= baseline"]')
-    says(project)
+    write_system(project)
     assert project.run(*UPDATE, json_path="old.json").status == 0
-    says(project, **{f"q{at}": ("It is Rome", ["d2"]) for at in range(1, 10)})
+    write_system(project, **{f"q{at}": ("It is Rome", ["d2"]) for at in range(1, 10)})
     run = project.run("--rag-against", "old.json", *mode)
     assert run.status == 1
     gate = run.gates["accuracy >= baseline"]
@@ -183,11 +187,11 @@ def test_against_an_earlier_run_is_a_baseline_too(project: Project, mode: Mode) 
     assert "was" not in run.outcomes["q12"]
 
 
-def test_against_shows_answers_next_to_a_baseline_without_them(project: Project) -> None:
+def test_rag_against_adds_the_old_answers_to_a_baseline_without_them(project: Project) -> None:
     project.says([case("q1", "q1")])
-    says(project)
+    write_system(project)
     assert project.run(*UPDATE, json_path="old.json").status == 0
-    says(project, q1=("It is Rome", ["d2"]))
+    write_system(project, q1=("It is Rome", ["d2"]))
     assert "was" not in project.run(*BASELINE).outcomes["q1"]
     run = project.run(*BASELINE, "--rag-against", "old.json")
     assert run.outcomes["q1"]["was"]["text"] == "Paris"
@@ -202,7 +206,7 @@ def test_against_shows_answers_next_to_a_baseline_without_them(project: Project)
         ('{"schema": 9}', "*old.json has schema 9, but this version reads schema 1*"),
     ],
 )
-def test_a_bad_file_to_compare_with_is_a_usage_error(project: Project, text: str | None, problem: str) -> None:
+def test_a_malformed_file_for_rag_against_is_a_usage_error(project: Project, text: str | None, problem: str) -> None:
     project.says([case("q1")])
     if text is not None:
         project.file("old.json", text)
@@ -212,49 +216,49 @@ def test_a_bad_file_to_compare_with_is_a_usage_error(project: Project, text: str
     result.stderr.fnmatch_lines([f"ERROR: {problem}"])
 
 
-def test_against_a_run_without_texts_is_said(project: Project) -> None:
+def test_rag_against_a_run_without_texts_is_reported(project: Project) -> None:
     project.says([case("q1", "q1")])
-    says(project)
+    write_system(project)
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
     assert project.run(json_path="old.json").status == 0
     (project.path / "pytest.ini").unlink()
-    says(project, q1=("It is Rome", ["d2"]))
+    write_system(project, q1=("It is Rome", ["d2"]))
     run = project.run("--rag-against", "old.json")
     run.said("*the old answers cannot be shown: old.json has no texts of answers*")
     assert "was" not in run.outcomes["q1"]
 
 
-def test_reports_without_texts_have_no_old_answers(kept: Project) -> None:
-    kept.file("pytest.ini", "[pytest]\nrag_report_texts = false")
-    says(kept, q1=("It is Rome", ["d2"]))
-    run = kept.run(*BASELINE)
+def test_reports_without_texts_have_no_old_answers(suite: Project) -> None:
+    suite.file("pytest.ini", "[pytest]\nrag_report_texts = false")
+    write_system(suite, q1=("It is Rome", ["d2"]))
+    run = suite.run(*BASELINE)
     assert "was" not in run.outcomes["q1"]
     assert "capital" not in json.dumps(run.results)
 
 
-def test_the_run_of_the_baseline_has_the_answers_while_it_is_on_this_machine(project: Project) -> None:
+def test_the_old_answers_come_from_the_run_of_the_baseline_if_it_is_stored(project: Project) -> None:
     project.says([case("q1", "q1")])
-    says(project)
+    write_system(project)
     project.run(*UPDATE)
-    says(project, q1=("It is Rome", ["d2"]))
+    write_system(project, q1=("It is Rome", ["d2"]))
     assert project.run(*BASELINE, fresh=False).outcomes["q1"]["was"]["text"] == "Paris"
 
 
-def shown(project: Project, name: str) -> list[str]:
+def show_case(project: Project, name: str) -> list[str]:
     result = project.command("show", "--case", name)
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout.splitlines()[3:]
 
 
-def test_show_prints_a_broken_case_with_what_it_was(project: Project) -> None:
-    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+def test_show_prints_a_broken_case_with_its_old_answer(project: Project) -> None:
+    project.file("pytest.ini", f"[pytest]\n{STORES_ANSWERS}")
     pool = [{"id": "d1", "text": "Paris is the capital.", "role": "positive"}, {"id": "d2", "text": "Rome."}]
     project.says([case("q1", "q1", qrels={"d1": 1}, passages=pool), case("q2", "q2")])
-    says(project, q1=("It is Paris, the capital", ["d2", "d1"]))
+    write_system(project, q1=("It is Paris, the capital", ["d2", "d1"]))
     project.run(*UPDATE)
-    says(project, q1=("It is Rome, the capital", ["d3"]))
+    write_system(project, q1=("It is Rome, the capital", ["d3"]))
     project.run(*BASELINE)
-    lines = shown(project, "q1")
+    lines = show_case(project, "q1")
     assert lines == [
         "question: q1",
         "wanted: Paris",
@@ -273,7 +277,7 @@ def test_show_prints_a_broken_case_with_what_it_was(project: Project) -> None:
         "play: rageval play --run latest --case 'test_it.py::test_it[q1]'",
         "steps: none recorded",
     ]
-    assert shown(project, "q2")[2:6] == [
+    assert show_case(project, "q2")[2:6] == [
         "answer: Paris",
         "was: the same answer",
         "accuracy: 1 -> 1",
@@ -294,34 +298,36 @@ def test_show_prints_a_broken_case_with_what_it_was(project: Project) -> None:
 def test_show_compares_the_texts_of_passages_too(
     project: Project, then: Sequence[str], now: Sequence[str], line: str
 ) -> None:
-    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+    project.file("pytest.ini", f"[pytest]\n{STORES_ANSWERS}")
     project.says([case("q1", "q1")])
     for text, passages, options in (("Paris", then, UPDATE), ("In Paris", now, BASELINE)):
         system = SYSTEM.replace("{says!r}", repr({"q1": (text, list(passages))}))
         project.file("conftest.py", system.replace("(name, 1.0)", "(name[:2], None, name[3:])"))
         project.run(*options)
-    assert line in shown(project, "q1")
+    assert line in show_case(project, "q1")
 
 
 def test_show_says_why_an_old_answer_is_unknown(project: Project) -> None:
     project.says([case("q1", "q1"), case("q2", "q2"), case("q3", "q3")])
-    says(project)
+    write_system(project)
     project.run()
-    assert shown(project, "q1")[3] == (
+    assert show_case(project, "q1")[3] == (
         "was: unknown, the run was compared with no other; name a baseline with --rag-baseline, or an earlier "
         "results.json with --rag-against"
     )
     project.run(*UPDATE)
     project.says([case("q1", "q1"), case("q2", "q2", gold="Rome"), case("q3", "q3"), case("q4", "q4")])
-    says(project, q1=("It is Rome", ["d2"]))
+    write_system(project, q1=("It is Rome", ["d2"]))
     project.run(*BASELINE)
-    assert shown(project, "q1")[3] == (
+    assert show_case(project, "q1")[3] == (
         "was: unknown, the old answers are not stored; keep them with rag_baseline_answers = true and "
         "--rag-update-baseline, or name the old run's results.json with --rag-against"
     )
-    assert shown(project, "q2")[3].startswith("was: unknown, the question, the gold answer or the passages of the case")
-    assert shown(project, "q3")[2:4] == ["answer: Paris", "was: the same answer"]
-    assert shown(project, "q4")[3] == "was: unknown, the baseline does not have this case"
+    assert show_case(project, "q2")[3].startswith(
+        "was: unknown, the question, the gold answer or the passages of the case"
+    )
+    assert show_case(project, "q3")[2:4] == ["answer: Paris", "was: the same answer"]
+    assert show_case(project, "q4")[3] == "was: unknown, the baseline does not have this case"
 
 
 def test_show_ranks_the_positive_passages_that_were_supplied(project: Project) -> None:
@@ -330,32 +336,34 @@ def test_show_ranks_the_positive_passages_that_were_supplied(project: Project) -
     project.run(*UPDATE)
     project.file("conftest.py", SAYS.replace("return rest", "return rest.upper()"))
     project.run(*BASELINE, fresh=False)
-    evidence = [line for line in shown(project, "q1") if "evidence" in line]
+    evidence = [line for line in show_case(project, "q1") if "evidence" in line]
     assert evidence == ["evidence p0: rank 1 -> rank 1", "share of the evidence: 1 -> 1"]
 
 
-def test_show_prints_no_texts_of_a_run_without_them(kept: Project) -> None:
-    kept.file("pytest.ini", "[pytest]\nrag_report_texts = false")
-    says(kept, q1=("It is Rome", ["d2"]))
-    kept.run(*BASELINE)
-    lines = shown(kept, "q1")
+def test_show_prints_no_texts_of_a_run_without_them(suite: Project) -> None:
+    suite.file("pytest.ini", "[pytest]\nrag_report_texts = false")
+    write_system(suite, q1=("It is Rome", ["d2"]))
+    suite.run(*BASELINE)
+    lines = show_case(suite, "q1")
     assert lines[0] == "accuracy: 1 -> 0"
     assert not any("Rome" in line or "Paris" in line for line in lines)
 
 
-def test_two_runs_are_compared_with_the_answers_of_the_earlier_one(kept: Project) -> None:
-    says(kept, q1=("It is Rome", ["d2"]))
-    kept.run(*BASELINE, json_path="old.json")
-    says(kept, q1=("It is Lyon", ["d1"]))
-    kept.run(json_path="new.json")
+def test_two_runs_are_compared_with_the_answers_of_the_earlier_one(suite: Project) -> None:
+    write_system(suite, q1=("It is Rome", ["d2"]))
+    suite.run(*BASELINE, json_path="old.json")
+    write_system(suite, q1=("It is Lyon", ["d1"]))
+    suite.run(json_path="new.json")
     for base, was in (("old.json", "It is Rome"), ("rag-baseline.json", "It is Paris, the capital")):
-        run = load_compared_runs(kept.path, str(kept.path / base), str(kept.path / "new.json")).run
+        run = load_compared_runs(suite.path, str(suite.path / base), str(suite.path / "new.json")).run
         assert run is not None
         assert run.old_answers is not None
         assert [old and old.text for old in map(run.old_answers.of, run.ordered())] == [was, "Paris", "Paris"]
-    run = load_compared_runs(kept.path, str(kept.path / "new.json"), str(kept.path / "old.json")).run
+    run = load_compared_runs(suite.path, str(suite.path / "new.json"), str(suite.path / "old.json")).run
     assert run is not None
     assert run.old_answers is not None
     assert [old and old.text for old in map(run.old_answers.of, run.ordered())] == ["It is Lyon", "Paris", "Paris"]
-    assert load_compared_runs(kept.path, str(kept.path / "old.json"), str(kept.path / "rag-baseline.json")).run is None
-    assert kept.command("compare", "rag-baseline.json", "new.json").returncode == 0
+    assert (
+        load_compared_runs(suite.path, str(suite.path / "old.json"), str(suite.path / "rag-baseline.json")).run is None
+    )
+    assert suite.command("compare", "rag-baseline.json", "new.json").returncode == 0

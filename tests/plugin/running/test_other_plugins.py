@@ -11,9 +11,9 @@ FLAKY = """
 
     def flaky(query):
         kind, _, rest = query.question.partition(" ")
-        seen = pathlib.Path(f"{query.question.replace(' ', '_')}.seen")
-        first = not seen.exists()
-        seen.touch()
+        marker = pathlib.Path(f"{query.question.replace(' ', '_')}.seen")
+        first = not marker.exists()
+        marker.touch()
         if kind == "raises" and first:
             raise ConnectionError("try again")
         if kind == "wrong" and first:
@@ -39,7 +39,7 @@ def test_the_last_run_of_a_case_counts(project: Project, mode: Mode) -> None:
     assert run.status == 0
     assert run.statuses == {"q1": "scored", "q2": "scored", "q3": "scored"}
     assert [gate["value"] for gate in run.results["gates"]] == [1.0, 0.0, 3]
-    assert len(project.lines()) == 5  # each end is written down as it happens
+    assert len(project.lines()) == 5  # each end of a test is stored at once
     assert run.text.count("3 passed") + run.text.count("6 passed") == 1
     run.said("*2 rerun*")
 

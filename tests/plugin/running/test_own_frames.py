@@ -1,4 +1,4 @@
-"""What a user's own code sees of a failure: pytest's message for a missing fixture, and its own frame in a debugger."""
+"""Failures in user code: pytest's message for a missing fixture, the frame in a debugger."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RAISES = """
 
 
 @pytest.mark.parametrize("fixture", ["rag_system", "rag_generator"])
-def test_a_missing_fixture_of_the_system_is_pytests_own_message(project: Project, mode: Mode, fixture: str) -> None:
+def test_a_missing_fixture_of_the_system_has_the_message_of_pytest(project: Project, mode: Mode, fixture: str) -> None:
     project.says(cases("say Paris", "say Paris"), conftest=MISSING.replace("FIXTURE", fixture))
     run = project.run(*mode)
     assert run.status == 1
@@ -48,11 +48,11 @@ def test_a_missing_fixture_of_the_system_is_pytests_own_message(project: Project
     assert "FixtureLookupError" not in run.text
     assert "/_pytest/" not in run.text
     errors = {outcome["error"] for outcome in run.results["outcomes"] if outcome["status"] == "error"}
-    [named] = {outcome["system"] for outcome in run.results["outcomes"]}
-    assert errors == {f"system {named!r} could not be built: fixture 'no_such_client' not found"}
+    [system] = {outcome["system"] for outcome in run.results["outcomes"]}
+    assert errors == {f"system {system!r} could not be built: fixture 'no_such_client' not found"}
 
 
-def test_a_missing_fixture_of_the_test_is_pytests_own_message(project: Project) -> None:
+def test_a_missing_fixture_of_the_test_has_the_message_of_pytest(project: Project) -> None:
     head = "from pytest_rageval import rag_case\n@rag_case('jsonl:cases.jsonl')\n"
     project.says(cases("say Paris"), test=f"{head}def test_it(no_such_client, rag): ...\n")
     run = project.run()

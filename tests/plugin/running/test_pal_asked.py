@@ -1,4 +1,4 @@
-"""The agent ``pal`` as users run it: without a key, with a script, without its sandbox, and interrupted."""
+"""The agent ``pal``: without a key, with a script, without its sandbox, and interrupted."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ SCRIPT = r'''
 '''
 
 
-def test_programs_and_their_ends_are_shown_escaped(town: Project) -> None:
+def test_show_escapes_programs_and_their_output(town: Project) -> None:
     town.file("replies.toml", SCRIPT)
     run = town.run("--rag-system=pal@script:replies.toml", "--rag-gate=diagnosis:TE <= 0.1")
     assert run.status == 1
@@ -90,25 +90,25 @@ def test_programs_and_their_ends_are_shown_escaped(town: Project) -> None:
         "q1": "finished", "q2": "program_error", "q3": "program_error",
     }  # fmt: skip
     assert set(run.statuses.values()) == {"scored"}
-    shown = town.command("show", "--case", "q1").stdout
-    assert "\x1b[31m" not in shown
-    assert "\u202e" not in shown
-    assert " program  1901  " in shown
-    assert r'-> print("\x1b[31mred\u202e")' in shown
-    assert 'Search(title="Ann Lee")' in shown
+    output = town.command("show", "--case", "q1").stdout
+    assert "\x1b[31m" not in output
+    assert "\u202e" not in output
+    assert " program  1901  " in output
+    assert r'-> print("\x1b[31mred\u202e")' in output
+    assert 'Search(title="Ann Lee")' in output
 
 
 PROGRAMS = """
 ~~~python
 import random
 
-found = Search("Tarn")
-answer = found.split()[-1].strip(".") + " " + str(random.random())
+page = Search("Tarn")
+answer = page.split()[-1].strip(".") + " " + str(random.random())
 ~~~
 """
 
 
-def test_a_recorded_run_repeats_itself_without_the_network(town: Project, openai_server: OpenAIServer) -> None:
+def test_a_recorded_run_gives_the_same_answers_without_the_network(town: Project, openai_server: OpenAIServer) -> None:
     params = f"    rag_model = openai/m\n    rag_model_params =\n        api_base = {openai_server.base_url}\n"
     town.file(
         "pytest.ini", f"{INI}{params}        api_key = {KEY}\n    rag_systems =\n        mine: pal; answer=model\n"
@@ -127,10 +127,10 @@ def test_a_recorded_run_repeats_itself_without_the_network(town: Project, openai
         assert programs[0]["value"].startswith("1934 0.")
 
 
-def test_a_sandbox_with_all_of_python(town: Project) -> None:
+def test_programs_can_use_all_of_python_in_bubblewrap(town: Project) -> None:
     opened("bubblewrap").close()
     code = (
-        "import statistics\\nfound = [Search(name) for name in ('Tarn', 'Ann Lee')]\\nstatistics.mean(map(len, found))"
+        "import statistics\\npages = [Search(name) for name in ('Tarn', 'Ann Lee')]\\nstatistics.mean(map(len, pages))"
     )
     town.file("replies.toml", f'[[reply]]\ntext = "{code}"')
     town.file("pytest.ini", INI + "    rag_sandbox = bubblewrap\n")
@@ -142,12 +142,12 @@ def test_a_sandbox_with_all_of_python(town: Project) -> None:
     assert end["detail"] == {"reason": "finished"}
 
 
-def test_without_the_package_nothing_runs(town: Project) -> None:
+def test_without_a_sandbox_no_test_runs(town: Project) -> None:
     town.file("blocker.py", "import sys\nsys.modules['pydantic_monty'] = None")
     run = town.run("-p", "blocker", "--rag-system=pal", subprocess=True)
     assert run.status == 4
-    said = [line for line in run.result.stderr.lines if line]
-    assert said == ['ERROR: pal needs a sandbox: pip install "pytest-rageval[agents]", or set rag_sandbox [RAG106]']
+    errors = [line for line in run.result.stderr.lines if line]
+    assert errors == ['ERROR: pal needs a sandbox: pip install "pytest-rageval[agents]", or set rag_sandbox [RAG106]']
     assert run.results is None
 
 
@@ -173,7 +173,7 @@ TOOL = """
 
     def begin(word: str) -> str:
         \"\"\"Begin.\"\"\"
-        pathlib.Path("begun").touch()
+        pathlib.Path("running").touch()
         return word
 """
 
@@ -183,23 +183,23 @@ def test_ctrl_c_ends_a_program(town: Project) -> None:
     town.file("replies.toml", LOOP)
     town.file("desk.py", TOOL)
     town.file("pytest.ini", "[pytest]\nrag_environments =\n    desk: desk:begin\n")
-    anew = os.environ | {"PYTHONIOENCODING": "utf-8"}  # pytest looks through all modules as it shows an interrupt
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}  # pytest inspects all modules when it reports an interrupt
     before = set(process_table.descendants())
     with process_table.adopting_orphans(), (town.path / "output.txt").open("wb") as output:
         streams = (output.fileno(),) * 3
-        session = town.process(("--rag-system=pal@script:replies.toml",), streams, anew)
-        wait_for(town.path / "begun")
-        started = process_table.descendants().keys() - before
-        assert len(started) >= 3  # pytest, the sandbox's process and its interpreter
-        sent = time.monotonic()
+        session = town.process(("--rag-system=pal@script:replies.toml",), streams, environment)
+        wait_for(town.path / "running")
+        processes = process_table.descendants().keys() - before
+        assert len(processes) >= 3  # pytest, the sandbox's process and its interpreter
+        start = time.monotonic()
         os.killpg(session.pid, signal.SIGINT)
         assert session.wait(10) == 2
-        assert time.monotonic() - sent < 2
-        assert process_table.wait_until_ended(started) == set()
+        assert time.monotonic() - start < 2
+        assert process_table.wait_until_ended(processes) == set()
 
 
 def wait_for(path: Path) -> None:
-    end = time.monotonic() + 30
+    deadline = time.monotonic() + 30
     while not path.exists():
-        assert time.monotonic() < end
+        assert time.monotonic() < deadline
         time.sleep(0.02)

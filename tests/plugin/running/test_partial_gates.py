@@ -1,4 +1,4 @@
-"""Gates with a fixed bound over a part of their cases: a part that is accidental does not decide them."""
+"""Gates with a fixed bound over a part of their cases: only a slice can decide them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GATE, CELL = "accuracy >= 0.9", "accuracy[topic=Funds] >= 0.9"
 
 
 def rows(n: int = 6) -> list[Row]:
-    """Return records of two topics in turn, the first of which is answered wrong."""
+    """Return records whose topics alternate; only the first record gets a wrong answer."""
     return [
         case(f"q{at}", WRONG if at == 1 else RIGHT, topic=("Funds", "Loans")[at % 2], note=str(at))
         for at in range(1, n + 1)
@@ -26,7 +26,7 @@ def suite(project: Project) -> Project:
     return project
 
 
-def told(run: Run) -> dict[str, tuple[str, str | None]]:
+def gate_results(run: Run) -> dict[str, tuple[str, str | None]]:
     return {expr: (gate["status"], gate["reason"]) for expr, gate in run.gates.items()}
 
 
@@ -65,13 +65,13 @@ def test_a_part_decides_only_if_it_is_a_slice(suite: Project, args: list[str], r
     if "--rag-repeat" in args:
         args, result = ["test_it.py::test_it[q1-repeat=1]", "--rag-repeat", "2"], part(1, 12)
     run = suite.run(*args)
-    assert told(run) == {GATE: result}
+    assert gate_results(run) == {GATE: result}
     assert run.status == int(result[0] == "failed")
 
 
-def test_the_same_on_workers_and_in_every_report(suite: Project, mode: Mode) -> None:
+def test_every_report_shows_that_a_gate_is_not_decided(suite: Project, mode: Mode) -> None:
     run = suite.run("-k", "q1", "--rag-markdown", "rag.md", "--rag-html", "rag.html", "-rs", *mode)
-    assert (run.status, told(run)) == (0, {GATE: part(1)})
+    assert (run.status, gate_results(run)) == (0, {GATE: part(1)})
     run.said("*SKIPPED*not decided: 1 of 6 cases selected*", "*1 skipped, *1 missed*")
     assert "1 gate not decided" in (suite.path / "rag.md").read_text("utf-8").splitlines()[0]
     page = (suite.path / "rag.html").read_text("utf-8")
@@ -90,9 +90,11 @@ def test_the_same_on_workers_and_in_every_report(suite: Project, mode: Mode) -> 
         ("fail", 1, ("failed", "not decided: 2 of 6 cases selected")),
     ],
 )
-def test_the_ini_says_what_becomes_of_them(suite: Project, policy: str, status: int, result: tuple[str, str]) -> None:
+def test_the_ini_sets_the_policy_for_partial_gates(
+    suite: Project, policy: str, status: int, result: tuple[str, str]
+) -> None:
     run = suite.run("-v", "-k", "q1 or q2", "-o", f"rag_partial_gates={policy}")
-    assert (run.status, told(run)) == (status, {GATE: result})
+    assert (run.status, gate_results(run)) == (status, {GATE: result})
     if policy == "fail":
         run.said(f"*test_it[[]gate: {GATE}[]]*", "not decided: 2 of 6 cases selected")
         run.said(f"*FAILED  {GATE} *not decided: 2 of 6 cases selected")
@@ -104,30 +106,30 @@ def test_an_unknown_policy_is_a_usage_error(suite: Project) -> None:
     run.result.stderr.fnmatch_lines(["ERROR: rag_partial_gates is 'maybe'; write skip, decide or fail [[]RAG101]"])
 
 
-def test_the_declared_part_of_a_testbed_is_all_of_it(project: Project) -> None:
+def test_limit_sample_and_where_of_a_testbed_define_all_its_cases(project: Project) -> None:
     for arguments in ("limit=2", "sample=3", "where={'topic': 'Loans'}"):
         project.says(rows(), f"{arguments}, gates=[{GATE!r}]")
         assert project.run().gates[GATE]["status"] in ("passed", "failed")
     run = project.run("-k", "q1")
-    assert told(run) == {GATE: part(1, 3)}
+    assert gate_results(run) == {GATE: part(1, 3)}
 
 
 def test_a_slice_is_a_part_if_cases_of_it_are_missing(project: Project) -> None:
     project.says(rows(), f"gates=[{GATE!r}, {CELL!r}]")
     run = project.run("-k", "q2 or q4 or q6")
-    assert told(run) == {GATE: part(3), CELL: ("passed", None)}
+    assert gate_results(run) == {GATE: part(3), CELL: ("passed", None)}
     run = project.run("-k", "q1")
-    assert told(run) == {GATE: part(1), CELL: ("skipped", "all its cases were deselected")}
+    assert gate_results(run) == {GATE: part(1), CELL: ("skipped", "all its cases were deselected")}
 
 
-def test_session_gates_are_over_all_collected_testbeds(project: Project) -> None:
+def test_session_gates_cover_all_collected_testbeds(project: Project) -> None:
     project.says(rows())
     project.file("test_b.py", RUNS.replace("{arguments}", "").replace("test_it", "test_b"))
     gate = ("--rag-gate", GATE)
-    assert told(project.run(*gate, "-k", "test_it")) == {GATE: part(6, 12)}
-    assert told(project.run(*gate, "test_it.py")) == {GATE: FAILED}
-    assert told(project.run(*gate, "test_it.py", "test_b.py")) == {GATE: FAILED}
-    assert told(project.run("--rag-gate", CELL, "-k", "q2 or q4 or q6")) == {CELL: ("passed", None)}
+    assert gate_results(project.run(*gate, "-k", "test_it")) == {GATE: part(6, 12)}
+    assert gate_results(project.run(*gate, "test_it.py")) == {GATE: FAILED}
+    assert gate_results(project.run(*gate, "test_it.py", "test_b.py")) == {GATE: FAILED}
+    assert gate_results(project.run("--rag-gate", CELL, "-k", "q2 or q4 or q6")) == {CELL: ("passed", None)}
 
 
 LAST_FAILED = """
@@ -142,29 +144,31 @@ LAST_FAILED = """
 def test_the_last_failed_cases_decide_only_if_they_are_all(project: Project, mode: Mode) -> None:
     project.says(rows(), test=LAST_FAILED)
     project.file("test_b.py", RUNS.replace("{arguments}", "").replace("test_it", "test_b"))
-    both = ("--rag-gate", "error_rate <= 0.1", *mode)
-    assert set(told(project.run(*both)).values()) == {("passed", None)}
-    run = project.run(*both, "--lf")
-    assert told(run) == {
+    arguments = ("--rag-gate", "error_rate <= 0.1", *mode)
+    assert set(gate_results(project.run(*arguments)).values()) == {("passed", None)}
+    run = project.run(*arguments, "--lf")
+    assert gate_results(run) == {
         "accuracy >= 0.5": part(1),
         "error_rate <= 0.1": ("skipped", "not decided: 1 of 6 cases selected, 1 file not collected"),
     }
     project.says([{**row, "question": RIGHT} for row in rows()], test=LAST_FAILED)
-    assert project.run(*both, "--lf").status == 0
-    assert set(told(project.run(*both, "--lf")).values()) == {("passed", None)}  # nothing failed: all run
+    assert project.run(*arguments, "--lf").status == 0
+    assert set(gate_results(project.run(*arguments, "--lf")).values()) == {
+        ("passed", None)
+    }  # all run, because nothing failed
 
 
 def test_the_cases_of_a_failed_gate_decide_it_again(suite: Project) -> None:
     assert suite.run().status == 1
-    assert told(suite.run("--lf")) == {GATE: FAILED}
+    assert gate_results(suite.run("--lf")) == {GATE: FAILED}
 
 
-def test_stepwise_goes_on_without_deciding(project: Project) -> None:
+def test_stepwise_continues_without_deciding_the_gate(project: Project) -> None:
     project.says(rows()[::-1], test=LAST_FAILED)
     assert project.run("--sw").status == 2
     project.says([{**row, "question": RIGHT} for row in rows()[::-1]], test=LAST_FAILED)
     run = project.run("--sw")
-    assert (run.status, told(run)) == (0, {"accuracy >= 0.5": part(1)})
+    assert (run.status, gate_results(run)) == (0, {"accuracy >= 0.5": part(1)})
 
 
 SPLITS = """
@@ -173,40 +177,40 @@ SPLITS = """
         config.hook.pytest_deselected(items=items[:2])
         items[:] = items[2:]
 """
-"""What pytest-split does: the same hook, as late as it can."""
+"""Deselects tests like pytest-split: in the same hook, and last of all plugins."""
 
 
 def test_a_plugin_that_splits_the_suite_selects_a_part(suite: Project) -> None:
     suite.file("conftest.py", dedent(SAYS) + dedent(SPLITS))
-    assert told(suite.run()) == {GATE: part(4)}
+    assert gate_results(suite.run()) == {GATE: part(4)}
 
 
-def test_shards_leave_it_to_the_merge(suite: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shards_leave_the_decision_to_the_merge(suite: Project, capsys: pytest.CaptureFixture[str]) -> None:
     from pytest_rageval.cli import main
 
-    for args, wanted in (([], FAILED), (["-k", "not q6"], part(5))):
+    for args, expected in (([], FAILED), (["-k", "not q6"], part(5))):
         for at in (1, 2):
             run = suite.run(*args, "--rag-shard", f"{at}/2", json_path=f"{at}.json", fresh=False)
             assert run.status == 0
-        assert main(["merge", "1.json", "2.json", "--out", "whole.json"]) == int(wanted is FAILED)
+        assert main(["merge", "1.json", "2.json", "--out", "whole.json"]) == int(expected is FAILED)
         (gate,) = suite.read("whole.json")["gates"]
-        assert (gate["status"], gate["reason"]) == wanted
+        assert (gate["status"], gate["reason"]) == expected
         capsys.readouterr()
         assert main(["show"]) == 0
-        assert (wanted[1].partition(":")[0] in capsys.readouterr().out) == (wanted is not FAILED)
+        assert (expected[1].partition(":")[0] in capsys.readouterr().out) == (expected is not FAILED)
 
 
-def test_cases_that_are_taken_over_are_selected(suite: Project) -> None:
+def test_cases_taken_over_from_another_run_count_as_selected(suite: Project) -> None:
     suite.file("conftest.py", STOPS)
     stop(suite, "test_it[q4]")
     run = resume(suite)
     run.said("3 of 6 cases taken over from the run *")
-    assert (run.gates[GATE]["n"], told(run)) == (6, {GATE: FAILED})
+    assert (run.gates[GATE]["n"], gate_results(run)) == (6, {GATE: FAILED})
     stop(suite, "test_it[q4]")
-    assert told(resume(suite, "-k", "not q6")) == {GATE: part(5)}
+    assert gate_results(resume(suite, "-k", "not q6")) == {GATE: part(5)}
 
 
-def test_a_test_with_other_parameters_counts_each(project: Project) -> None:
+def test_a_parametrized_test_counts_its_cases_for_each_parameter(project: Project) -> None:
     project.says(
         rows(),
         test="""
@@ -220,5 +224,5 @@ def test_a_test_with_other_parameters_counts_each(project: Project) -> None:
         """,
     )
     (first, *_) = (outcome["nodeid"] for outcome in project.run().results["outcomes"])
-    assert told(project.run(first)) == {GATE: part(1, 12)}
-    assert told(project.run()) == {GATE: FAILED}
+    assert gate_results(project.run(first)) == {GATE: part(1, 12)}
+    assert gate_results(project.run()) == {GATE: FAILED}

@@ -1,4 +1,4 @@
-"""Where a failed gate, an error and a broken case stand: a marker, a table of a suite or a record, by file and line."""
+"""File and line of a failed gate, an error or a broken case: marker, suite table or record."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def test_code_quality_names_the_table_and_the_record(project: Project, monkeypat
     project.file("conftest.py", WORSE)
     assert project.run("--rag-baseline=base.json").status == 1
     monkeypatch.chdir(project.path)
-    assert main(["export", "--as", "codequality", "--out", "found.json"]) == 0
-    assert places(Path("found.json")) == {
+    assert main(["export", "--as", "codequality", "--out", "quality.json"]) == 0
+    assert places(Path("quality.json")) == {
         ("rag-gate", "desk.rag.toml", 8),
         ("rag-error", "data/cases.jsonl", 3),
         ("rag-broken", "data/cases.jsonl", 2),
@@ -86,5 +86,5 @@ def test_a_gate_is_reported_at_its_marker(project: Project) -> None:
     conftest.write_text(conftest.read_text(encoding="utf-8") + LISTENER.replace("\n    ", "\n"), encoding="utf-8")
     project.file("pytest.ini", "[pytest]\nrag_gates =\n    error_rate <= 0\n    accuracy >= 0.8\n")
     run = project.run("-s")
-    at = sorted(line.partition("AT ")[2] for line in run.result.stdout.lines if "AT " in line)
-    assert at == ["pytest.ini 3", "test_it.py 2"]
+    locations = sorted(line.partition("AT ")[2] for line in run.result.stdout.lines if "AT " in line)
+    assert locations == ["pytest.ini 3", "test_it.py 2"]

@@ -1,4 +1,4 @@
-"""The fixture `rag_ask`: a test asks the system of the session anything, once, on the path of cases."""
+"""The fixture `rag_ask`: a test asks the system any question; equal requests are asked once."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ ASKS = """
         assert rag_ask(rag.case)["accuracy"] == rag["accuracy"]
 
     def test_record(rag_ask):
-        asked = rag_ask(PARIS)
-        assert (asked["accuracy"], asked.answer.text) == (1, "In Paris.")
+        result = rag_ask(PARIS)
+        assert (result["accuracy"], result.answer.text) == (1, "In Paris.")
         assert rag_ask(PARIS, passages=["Rome."])["accuracy"] == 0
         assert rag_ask(PARIS, passages=["Rome."], history=[Turn("a", "b")]).answer.text == "Rome."
         assert rag_ask(PARIS, passages=None).answer.text == "Where?"
@@ -69,25 +69,25 @@ def test_a_test_asks_the_system_once_and_changes_no_mean_and_no_gate(project: Pr
     project.file("test_it.py", ASKS)
     run = project.run(*mode, "-v")
     assert run.status == 0, run.text
-    asked = (project.path / "log.txt").read_text().splitlines()
+    log_lines = (project.path / "log.txt").read_text().splitlines()
     requests = ["0 Rome", "0 In Paris.", "0 Rome.", "1 Rome.", "0 Where?"]
-    assert sorted(set(asked)) == sorted({"0 Paris", *requests})
-    assert all(asked.count(request) == 1 for request in ("0 Paris", *requests))  # also over two workers
+    assert sorted(set(log_lines)) == sorted({"0 Paris", *requests})
+    assert all(log_lines.count(request) == 1 for request in ("0 Paris", *requests))  # also over two workers
     assert run.statuses == {"q1": "scored"}
     assert [gate["status"] for gate in run.results["gates"]] == ["passed", "passed"]
 
 
-def test_a_session_without_cases_answers_too(project: Project) -> None:
+def test_rag_ask_works_in_a_session_without_cases(project: Project) -> None:
     project.file("conftest.py", COUNTS)
     project.file("test_property.py", PROPERTY)
     run = project.run()
     assert run.status == 0, run.text
-    asked = (project.path / "log.txt").read_text().splitlines()
-    assert len(asked) == len(set(asked)) > 5
+    log_lines = (project.path / "log.txt").read_text().splitlines()
+    assert len(log_lines) == len(set(log_lines)) > 5
     assert run.results["outcomes"] == []
 
 
-def test_the_nearest_system_answers(project: Project) -> None:
+def test_rag_ask_uses_the_nearest_system(project: Project) -> None:
     project.file("conftest.py", COUNTS)
     project.file(
         "other/conftest.py",
@@ -107,7 +107,7 @@ def test_the_nearest_system_answers(project: Project) -> None:
     assert run.status == 0, run.text
 
 
-def test_the_system_that_an_option_names_answers(project: Project) -> None:
+def test_rag_ask_uses_the_system_that_an_option_names(project: Project) -> None:
     project.file("own.py", "def lyon(query):\n    return 'Lyon'\n\ndef nice(query):\n    return 'Nice'")
     project.data(cases(RIGHT))
     test = """
@@ -144,7 +144,7 @@ def test_an_error_of_the_system_fails_the_test_and_is_no_zero(project: Project) 
         ("rag_ask(CASE, history=3)", "rag_ask: history: found 3, wanted a list of Turn"),
     ],
 )
-def test_a_wrong_argument_is_said_in_one_sentence(project: Project, request_: str, sentence: str) -> None:
+def test_a_wrong_argument_is_reported_in_one_sentence(project: Project, request_: str, sentence: str) -> None:
     project.file("conftest.py", COUNTS)
     test = f"""
     from pytest_rageval import Instance
@@ -168,7 +168,7 @@ def test_a_test_has_to_name_the_fixture(project: Project) -> None:
     run.said("*rag_ask is not an argument of this test or of its fixtures; add it as an argument*")
 
 
-def test_recorded_answers_answer_nothing_else(project: Project) -> None:
+def test_rag_ask_skips_the_test_if_answers_are_recorded(project: Project) -> None:
     project.says(cases(RIGHT))
     project.file("answers.jsonl", json.dumps({"id": "q1", "answer": "Paris"}))
     project.file("test_own.py", PROPERTY)
@@ -193,9 +193,9 @@ def test_requests_are_recorded_counted_and_replayed(project: Project, openai_ser
     stop(openai_server)
     again = project.run("test_property.py::test_property", "--rag-record-mode", "none")
     assert again.status == 0, again.text
-    asked = again.results["usage"]
-    assert asked["attempts"] == 0
-    assert asked["replayed"] == asked["calls"] > 0
+    usage = again.results["usage"]
+    assert usage["attempts"] == 0
+    assert usage["replayed"] == usage["calls"] > 0
 
 
 def test_a_spent_budget_skips_the_property_with_that_reason(project: Project, openai_server: OpenAIServer) -> None:
@@ -210,7 +210,7 @@ def test_a_spent_budget_skips_the_property_with_that_reason(project: Project, op
     run.said("*model calls: *")
 
 
-def test_a_dry_run_says_how_often_a_test_asks_at_most(project: Project) -> None:
+def test_a_dry_run_reports_how_often_a_test_asks_at_most(project: Project) -> None:
     project.says(cases(WRONG))
     project.file("test_property.py", PROPERTY)
     loop = """
@@ -267,8 +267,8 @@ def test_a_property_over_variants_shows_the_smallest_change(project: Project) ->
         ("", "rag.variants: dataset 'none.jsonl' is missing"),
     ],
 )
-def test_strategies_that_cannot_be_made_refuse_the_session(project: Project, test: str, sentence: str) -> None:
-    lines = [test, "from pytest_rageval import strategies as rag", "made = rag.variants('jsonl:none.jsonl')"]
+def test_a_strategy_that_cannot_be_built_ends_the_session(project: Project, test: str, sentence: str) -> None:
+    lines = [test, "from pytest_rageval import strategies as rag", "variants = rag.variants('jsonl:none.jsonl')"]
     project.file("test_stable.py", "\n".join(lines))
     run = project.run(subprocess=True)
     assert run.status == pytest.ExitCode.USAGE_ERROR, run.text

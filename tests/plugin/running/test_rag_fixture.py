@@ -1,4 +1,4 @@
-"""The ``rag`` fixture in a test's body: case, answer, scores, checks."""
+"""The fixture ``rag`` in the body of a test: case, answer, scores and checks."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def _run(project: Project, body: str, *args: str, question: str = RIGHT) -> pyte
         "assert list(rag.scores) == ['accuracy', 'over_rejection_rate']",
         "rag.check('accuracy >= 1')",
         "rag.check('accuracy > 99%')",
-        "assert rag['token_f1'] == 1.0  # not asked for, computed when it is read",
+        "assert rag['token_f1'] == 1.0  # not in metrics, computed when it is read",
     ],
 )
-def test_a_body_sees_its_case(project: Project, body: str) -> None:
+def test_the_body_of_a_test_can_read_case_answer_and_scores(project: Project, body: str) -> None:
     _run(project, body).assert_outcomes(passed=1)
 
 
-def test_a_score_without_a_value_says_why(project: Project) -> None:
+def test_reading_a_score_without_a_value_raises_the_reason(project: Project) -> None:
     body = """
         with pytest.raises(UnscoredError, match="over_rejection_rate.*q1.*not_applicable"):
             rag["over_rejection_rate"]
@@ -65,12 +65,12 @@ def test_a_failing_check_shows_what_matched_and_what_did_not(project: Project) -
     assert run.status == 1
     run.said("*check accuracy >= 0.5 failed: accuracy is 0*", "*question*say Lyon and Metz*", "*answer*Lyon and Metz*")
     run.said("*+ slot 1*Lyon: matched*Lyon*", "*- slot 2*Nancy | Nanzig: not found*")
-    assert "result.py" not in run.text  # the frames of this package are no help
+    assert "result.py" not in run.text  # frames of this package are hidden
     assert run.statuses == {"q1": "scored"}  # the check fails the test; the case stays scored
     assert run.outcomes["q1"]["scores"]["accuracy"] == {"value": 0.0}
 
 
-def test_a_check_of_a_metric_that_was_not_asked_for_is_recorded(project: Project) -> None:
+def test_a_check_stores_the_score_of_a_metric_outside_metrics(project: Project) -> None:
     project.says(cases(RIGHT), test=_test("rag.check('exact_match >= 1')"))
     run = project.run()
     assert run.status == 0
@@ -84,20 +84,20 @@ def test_a_check_of_an_unscored_metric_fails(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("check", "said"),
+    ("check", "message"),
     [
         ("accuracy", "*rag.check: gate 'accuracy' has no valid operator and bound*"),
         ("acuracy >= 1", "*rag.check*unknown metric 'acuracy'; did you mean 'accuracy'*"),
         ("accuracy >= 7", "*rag.check*0..1*"),
-        ("accuracy[topic=x] >= 0.5", "*rag.check*not a bound on one case*"),
-        ("n >= 1", "*rag.check*not a bound on one case*"),
-        ("accuracy >= baseline", "*rag.check*not a bound on one case*"),
+        ("accuracy[topic=x] >= 0.5", "*rag.check*is not a bound on one case*"),
+        ("n >= 1", "*rag.check*is not a bound on one case*"),
+        ("accuracy >= baseline", "*rag.check*is not a bound on one case*"),
     ],
 )
-def test_a_malformed_check_says_so(project: Project, check: str, said: str) -> None:
+def test_a_malformed_check_fails_the_test_with_its_reason(project: Project, check: str, message: str) -> None:
     result = _run(project, f"rag.check({check!r})")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([said])
+    result.stdout.fnmatch_lines([message])
 
 
 def test_a_failing_assertion_fails_the_test_and_leaves_the_case_scored(project: Project) -> None:

@@ -1,9 +1,9 @@
-"""Rankings of a user's system, judged against the qrels of its cases: matrix, gates, results.json."""
+"""Rankings of a user's system, judged by qrels: in the matrix, gates and results.json."""
 
 from __future__ import annotations
 
 import pytest
-import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
+import pytrec_eval_ext  # noqa: F401 - pytester unloads modules, and this one loads only once per process
 from support.projects.rag_project import Project, Row, case
 
 RETRIEVES = """
@@ -19,7 +19,7 @@ RETRIEVES = """
     def rag_system():
         return retrieve
 """
-"""A conftest whose system retrieves the ids that the question tells it to."""
+"""A conftest whose system retrieves the ids in the question."""
 
 TEST = """
     from pytest_rageval import rag_case
@@ -44,7 +44,7 @@ def rows() -> list[Row]:
     ]
 
 
-def test_they_are_in_the_matrix_the_gates_and_the_results(project: Project) -> None:
+def test_ranking_scores_are_in_the_matrix_the_gates_and_the_results(project: Project) -> None:
     gates = 'gates=["nDCG@10 >= 0.4", "R@5[topic=Funds] >= 1", "kilt:accuracy >= 90%", "page_R@5 >= 0.3"]'
     project.says(rows(), f'metrics=["nDCG@10", "R@5"], {gates}', test=TEST, conftest=RETRIEVES)
     run = project.run("-v", "--rag-gate", "Success@1 >= 0.3")
@@ -69,13 +69,13 @@ def test_they_are_in_the_matrix_the_gates_and_the_results(project: Project) -> N
     assert run.results["instances"]["q1"]["qrels"] == QRELS
 
 
-def test_a_cutoff_that_no_testbed_names_can_be_the_matrix(project: Project) -> None:
+def test_the_matrix_can_show_a_cutoff_that_no_testbed_names(project: Project) -> None:
     project.says(rows(), 'metrics=["nDCG@10"]', test=TEST, conftest=RETRIEVES)
     run = project.run("--rag-matrix", "R@5")
     run.said("R@5 by topic x task*", "Bonds*0.25 (2+2)*")
 
 
-def test_a_suite_names_them_too(project: Project) -> None:
+def test_a_suite_can_name_ranking_metrics(project: Project) -> None:
     project.data([{**row, "provenance": [["d", "e"], ["f"]]} for row in rows()])
     project.file("conftest.py", RETRIEVES)
     project.file("it.rag.toml", """
@@ -92,7 +92,7 @@ def test_a_suite_names_them_too(project: Project) -> None:
     assert run.results["instances"]["q1"]["provenance"] == [["d", "e"], ["f"]]
 
 
-def test_a_document_twice_in_a_ranking_is_an_error(project: Project) -> None:
+def test_a_duplicate_document_in_a_ranking_is_an_error(project: Project) -> None:
     project.says([case("q1", "find d d", qrels=QRELS)], 'metrics=["AP"]', test=TEST, conftest=RETRIEVES)
     run = project.run()
     assert (run.status, run.outcomes["q1"]["error_type"]) == (1, "bad_ranking")
@@ -112,7 +112,7 @@ def test_a_document_twice_in_a_ranking_is_an_error(project: Project) -> None:
         ("", ("--rag-matrix", "P"), "--rag-matrix: metric 'P' has no valid cutoff; write P@K with *"),
     ],
 )
-def test_a_wrong_name_is_a_usage_error(
+def test_an_invalid_name_of_a_ranking_metric_is_a_usage_error(
     project: Project, arguments: str, options: tuple[str, ...], problem: str
 ) -> None:
     project.says(rows(), arguments, test=TEST, conftest=RETRIEVES)
@@ -121,25 +121,25 @@ def test_a_wrong_name_is_a_usage_error(
     run.result.stderr.fnmatch_lines([f"ERROR: {problem} [[]RAG*"])
 
 
-def test_without_the_extra_the_session_ends_with_its_name(project: Project) -> None:
+def test_a_session_without_the_extra_ends_with_its_install_command(project: Project) -> None:
     hidden = f"{RETRIEVES}\n    import sys; sys.modules['pytrec_eval_ext'] = None\n"
     project.says(rows(), 'metrics=["nDCG@10"]', test=TEST, conftest=hidden)
     run = project.run(forked=True)
     assert run.status == 4
-    wanted = "a ranking metric needs an optional dependency: pip install 'pytest-rageval[[]ranking]'"
-    run.result.stderr.fnmatch_lines([f"ERROR: *{wanted} [[]RAG106]"])
+    message = "a ranking metric needs an optional dependency: pip install 'pytest-rageval[[]ranking]'"
+    run.result.stderr.fnmatch_lines([f"ERROR: *{message} [[]RAG106]"])
 
 
-@pytest.mark.parametrize(("found", "status"), [(1, "failed"), (3, "passed")])
-def test_lost_rankings_never_let_a_gate_hold_on_the_rest(project: Project, found: int, status: str) -> None:
-    rows = [case(f"q{at}", "find d#1" if at < found else "say", qrels={"d#1": 1}) for at in range(6)]
+@pytest.mark.parametrize(("n_rankings", "status"), [(1, "failed"), (3, "passed")])
+def test_a_gate_fails_if_too_few_cases_have_a_ranking(project: Project, n_rankings: int, status: str) -> None:
+    rows = [case(f"q{at}", "find d#1" if at < n_rankings else "say", qrels={"d#1": 1}) for at in range(6)]
     test = TEST.partition("        if rag")[0] + "        ..."
     project.says(rows, 'metrics=["R@5"], gates=["R@5 >= 0.9"]', test=test, conftest=RETRIEVES)
     run = project.run("--rag-markdown", "a.md", "--rag-html", "a.html")
-    unscored = f"{6 - found} unscored (no_ranking)"
+    unscored = f"{6 - n_rankings} unscored (no_ranking)"
     assert (run.gates["R@5 >= 0.9"]["status"], run.status) == (status, int(status == "failed"))
-    assert run.gates["R@5 >= 0.9"]["unscored"] == {"no_ranking": 6 - found}
-    run.said(f"unscored: {6 - found} no_ranking (R@5)")
+    assert run.gates["R@5 >= 0.9"]["unscored"] == {"no_ranking": 6 - n_rankings}
+    run.said(f"unscored: {6 - n_rankings} no_ranking (R@5)")
     if status == "failed":
         run.said(f"too few scored, 1 of 6: {unscored} (rag_min_compared = 0.5)")
     assert unscored in (project.path / "a.md").read_text("utf-8").replace("\\", "")

@@ -1,4 +1,4 @@
-"""``--rag-answers``: answers from a file, and cases for which there is none."""
+"""``--rag-answers``: answers from a file, and cases without a recorded answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _record(project: Project, *rows: Row) -> tuple[str, str]:
     return ("--rag-answers", "answers.jsonl")
 
 
-def test_answers_are_found_by_id(project: Project, mode: Mode) -> None:
+def test_answers_are_matched_by_id(project: Project, mode: Mode) -> None:
     project.says(cases(RIGHT, RIGHT, RIGHT), "gates=['accuracy >= 0.5', 'error_rate <= 0.3']")
     args = _record(
         project,
@@ -49,7 +49,7 @@ def test_answers_are_found_by_id(project: Project, mode: Mode) -> None:
     run.said("*1 recorded answer*for no case*'q9'*")
 
 
-def test_answers_are_found_by_id_and_setting(project: Project) -> None:
+def test_answers_are_matched_by_id_and_setting(project: Project) -> None:
     project.says(cases("?", passages=POOL), test=RATES)
     args = _record(
         project,
@@ -62,14 +62,14 @@ def test_answers_are_found_by_id_and_setting(project: Project) -> None:
     assert texts == {"0": "Paris", "0.5": "Rome"}
 
 
-def test_the_row_that_names_more_of_a_case_is_taken(project: Project) -> None:
+def test_the_row_that_matches_more_facets_of_a_case_is_used(project: Project) -> None:
     project.says(cases("?", passages=POOL), test=RATES)
     args = _record(project, {"id": "q1", "answer": "any"}, {"id": "q1", "noise_rate": 0.5, "answer": "half"})
     texts = {o["facets"]["noise_rate"]: o["answer"]["text"] for o in project.run(*args).results["outcomes"]}
     assert texts == {"0": "any", "0.5": "half"}
 
 
-def test_systems_that_were_recorded_are_compared(project: Project) -> None:
+def test_recorded_systems_are_compared(project: Project) -> None:
     project.says(cases("?", "?"), "gates=['accuracy[system=new] >= 1']")
     rows = [
         {"id": name, "answer": answer, "system": system}
@@ -91,7 +91,7 @@ def test_no_system_is_built_for_recorded_answers(project: Project) -> None:
     assert run.status == 0
 
 
-def test_bad_records_are_refused_before_anything_runs(project: Project) -> None:
+def test_malformed_records_are_refused_before_any_test_runs(project: Project) -> None:
     project.says(cases(RIGHT))
     project.file("answers.jsonl", json.dumps({"id": "q1", "anwser": "Paris"}))
     run = project.run("--rag-answers", "answers.jsonl")
@@ -100,11 +100,11 @@ def test_bad_records_are_refused_before_anything_runs(project: Project) -> None:
     assert run.results is None
 
 
-def test_a_negative_cost_passes_no_cost_gate(project: Project) -> None:
+def test_a_negative_cost_is_refused(project: Project) -> None:
     project.says(cases(RIGHT))
     project.file("answers.jsonl", json.dumps({"id": "q1", "answer": "Paris", "usage": {"cost_usd": -100}}))
     run = project.run("--rag-answers", "answers.jsonl", "--rag-gate", "cost_usd <= 1")
     assert run.status == 4
-    wanted = "answers.jsonl:1: usage.cost_usd: found -100, wanted a number of at least 0"
-    assert wanted in run.result.stderr.str()
+    message = "answers.jsonl:1: usage.cost_usd: found -100, wanted a number of at least 0"
+    assert message in run.result.stderr.str()
     assert run.results is None

@@ -1,4 +1,4 @@
-"""``relations=``: variants of cases run beside their originals and count only where a relation is named."""
+"""``relations=``: variants run with their originals and count only if a relation is named."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ CONFTEST = """
     import pytest
 
     def read(query):
-        with open("asked.txt", "a") as file:
+        with open("questions.txt", "a") as file:
             file.write(query.question + "\\n")
         if query.question == "Who fails?" and len(query.passages) > 1:
             raise ValueError("no model")
         if "museum" not in query.question.lower():
             return "I can not answer the question because of the insufficient information in documents."
-        found = [passage.text for passage in query.passages or () if "opens" in passage.text]
-        return found[0] if found else "It is not said."
+        texts = [passage.text for passage in query.passages or () if "opens" in passage.text]
+        return texts[0] if texts else "It is not said."
 
     @pytest.fixture(scope="session")
     def rag_system():
@@ -63,7 +63,7 @@ def stable(run: Run) -> dict[str, Any]:
     }
 
 
-def test_variants_count_only_where_a_relation_is_named(project: Project, mode: Mode) -> None:
+def test_variants_count_only_if_a_relation_is_named(project: Project, mode: Mode) -> None:
     gates = [
         "accuracy >= 0.9", "n <= 2", "accuracy[topic=*] >= 0.9", "accuracy[relation=typo] >= 0.1",
         "stable[relation=*] >= 0.95", "n[relation=typo] >= 4", "accuracy[variant=2] >= 0.1",
@@ -100,27 +100,27 @@ def test_variants_count_only_where_a_relation_is_named(project: Project, mode: M
     run.said("2 cases and 6 variants: 8 scored, 0 errors*", "typo*4*2*accuracy*1.00*0.00*0.00*")
 
 
-def test_reports_show_what_a_variant_asked_and_read(project: Project) -> None:
+def test_reports_show_the_question_and_the_passages_of_a_variant(project: Project) -> None:
     prepare(
         project, "relations=['typo', 'irrelevant_passage'], variants=1", record("q1"), record("q2", "Who bakes bread?")
     )
     run = project.run("-n2")
     assert run.results["instances"]["q1"]["question"] == "When does the museum open?"
     outcomes = by_node(run)
-    asked = outcomes["q1-relation=typo-variant=1"]["question"]
-    assert asked != "When does the museum open?"
-    assert asked in (project.path / "asked.txt").read_text().splitlines()
+    question = outcomes["q1-relation=typo-variant=1"]["question"]
+    assert question != "When does the museum open?"
+    assert question in (project.path / "questions.txt").read_text().splitlines()
     assert "question" not in outcomes["q1"]
     added = outcomes["q1-relation=irrelevant_passage-variant=1"]["added"]
     (name,) = added
     assert name.startswith("q2:")
     assert name in outcomes["q1-relation=irrelevant_passage-variant=1"]["supplied"]
     assert "q2" in added[name]["text"]
-    shown = project.command("show", "--case", "q1")
-    assert f"question: {asked}" in shown.stdout
+    process = project.command("show", "--case", "q1")
+    assert f"question: {question}" in process.stdout
 
 
-def test_texts_of_variants_are_left_out_too(project: Project) -> None:
+def test_reports_without_texts_have_no_texts_of_variants(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
     prepare(project, "relations=['typo', 'duplicate_passage'], variants=1")
     run = project.run()
@@ -128,7 +128,7 @@ def test_texts_of_variants_are_left_out_too(project: Project) -> None:
     assert "When" not in json.dumps(run.results["outcomes"])
 
 
-def test_a_variant_is_unscored_where_its_original_was_an_error(project: Project, mode: Mode) -> None:
+def test_a_variant_is_unscored_if_its_original_was_an_error(project: Project, mode: Mode) -> None:
     prepare(
         project,
         "relations=['politeness', 'remove_evidence'], variants=1, gates=['stable[relation=*] >= 0']",
@@ -152,7 +152,7 @@ def test_a_rejection_without_evidence_is_stable_and_not_missed(project: Project)
     prepare(project, "relations=['remove_evidence']", record("q1", "When does it open?"))
     run = project.run("-rA")
     assert stable(run)["q1-relation=remove_evidence-variant=1"] == 1.0
-    assert run.result.parseoutcomes()["missed"] == 1  # the original, which was answered by a refusal
+    assert run.result.parseoutcomes()["missed"] == 1  # the original, to which the system gave a refusal
 
 
 def test_a_false_answer_from_swapped_evidence_is_not_stable(project: Project) -> None:
@@ -166,7 +166,7 @@ def test_a_false_answer_from_swapped_evidence_is_not_stable(project: Project) ->
     assert stable(run)["q1-relation=swap_evidence-variant=1"] == 0.0
 
 
-def test_only_a_variant_was_selected(project: Project) -> None:
+def test_a_variant_is_unscored_if_its_original_did_not_run(project: Project) -> None:
     prepare(project, TYPO)
     run = project.run("test_it.py::test_it[q1-relation=typo-variant=2]")
     assert stable(run) == {"q1-relation=typo-variant=2": "original_not_run: its original did not run"}
@@ -214,14 +214,14 @@ def test_a_resumed_run_takes_over_variants_and_compares_them(project: Project) -
     (project.path / "conftest.py").write_text(
         (project.path / "conftest.py").read_text().replace("raise ValueError", "return str")
     )
-    (project.path / "asked.txt").unlink()
+    (project.path / "questions.txt").unlink()
     run = project.run("--rag-resume", fresh=False)
-    assert (project.path / "asked.txt").read_text() == "Who fails?\n"
+    assert (project.path / "questions.txt").read_text() == "Who fails?\n"
     assert stable(run)["q1-relation=typo-variant=1"] == 1.0
     assert run.gates["stable[relation=typo] >= 0"]["n"] == 4
 
 
-def test_recorded_answers_leave_variants_out(project: Project, mode: Mode) -> None:
+def test_variants_without_a_recorded_answer_are_left_out(project: Project, mode: Mode) -> None:
     prepare(project, f"{TYPO}, gates=['stable[relation=*] >= 0.95', 'accuracy >= 0.9']")
     project.data([{"id": name, "answer": "9:00"} for name in ("q1", "q2")], "answers.jsonl")
     run = project.run(*mode, "--rag-answers", "answers.jsonl")
@@ -231,7 +231,7 @@ def test_recorded_answers_leave_variants_out(project: Project, mode: Mode) -> No
     run.said("*test_it: 4 variants are left out, because the recorded answers hold none for them*")
 
 
-def test_recorded_answers_may_name_variants(project: Project) -> None:
+def test_recorded_answers_can_name_variants(project: Project) -> None:
     prepare(project, TYPO, record("q1"))
     rows = [{"id": "q1", "answer": "9:00"}, {"id": "q1", "answer": "8:00", "relation": "typo", "variant": "1"}]
     project.data(rows, "answers.jsonl")
@@ -251,7 +251,7 @@ def test_a_baseline_compares_originals_unless_a_relation_is_named(project: Proje
         "accuracy[relation=typo] >= baseline": ("passed", 12),
     }
     conftest = (project.path / "conftest.py").read_text()
-    (project.path / "conftest.py").write_text(conftest.replace("found[0] if found else", ""))
+    (project.path / "conftest.py").write_text(conftest.replace("texts[0] if texts else", ""))
     worse = project.run()
     assert worse.gates["accuracy >= baseline"]["status"] == "failed"
     comparison = worse.results["comparison"]
@@ -261,7 +261,7 @@ def test_a_baseline_compares_originals_unless_a_relation_is_named(project: Proje
     }
 
 
-def test_own_conversations_have_variants(project: Project) -> None:
+def test_conversations_of_the_system_have_variants(project: Project) -> None:
     rows = [record(f"d.{at}", dialogue="d", round=at) for at in (1, 2)]
     prepare(project, f"{TYPO}, history='own'", *rows)
     run = project.run()
@@ -269,7 +269,7 @@ def test_own_conversations_have_variants(project: Project) -> None:
     assert by_node(run)["d.2-relation=typo-variant=1"]["history"][0]["question"] == "When does the museum open?"
 
 
-def test_a_suite_has_the_same_keys(project: Project) -> None:
+def test_a_suite_can_set_relations_and_variants(project: Project) -> None:
     prepare(project, "")
     (project.path / "test_it.py").unlink()
     project.file("hours.rag.toml", """
@@ -286,7 +286,7 @@ def test_a_suite_has_the_same_keys(project: Project) -> None:
     assert run.gates["stable[relation=*] >= 0.95"]["n"] == 2
 
 
-REFUSED = {
+PROBLEMS = {
     "relations=['typos']": "*test_it.py:*: relations: unknown relation 'typos'*did you mean 'typo'*",
     "relations=['passage_order'], passages='retrieved'": "*passage_order changes supplied passages*supplies none*",
     "variants=2": "*variants has no effect without relations*",
@@ -299,18 +299,18 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("arguments", REFUSED)
+@pytest.mark.parametrize("arguments", PROBLEMS)
 def test_a_relation_without_effect_is_refused(project: Project, arguments: str) -> None:
     prepare(project, arguments)
     if "metrics=" in arguments:
         project.file("test_it.py", TEST.replace(', metrics=["accuracy"]{arguments}', f", {arguments}"))
     run = project.run()
     assert run.status == 4
-    run.result.stderr.fnmatch_lines([REFUSED[arguments]])
-    assert not (project.path / "asked.txt").exists()
+    run.result.stderr.fnmatch_lines([PROBLEMS[arguments]])
+    assert not (project.path / "questions.txt").exists()
 
 
-def test_a_relation_that_changes_no_case_is_noted(project: Project) -> None:
+def test_a_relation_that_changes_no_case_is_reported(project: Project) -> None:
     prepare(project, "relations=['number_format', 'typo'], variants=1")
     run = project.run()
     run.said("*test_it: the relation number_format changes none of its cases*")

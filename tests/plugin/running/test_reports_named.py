@@ -1,4 +1,4 @@
-"""The end of the summary says where reports were written, and colours are where a terminal wants them."""
+"""The summary ends with the paths of reports, and has colours if the terminal has them."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import pytest
 from support.projects.rag_project import Project, cases
 
 
-def written(text: str) -> list[str]:
-    """Return the lines that say where reports were written."""
+def report_lines(text: str) -> list[str]:
+    """Return the lines with the paths of reports."""
     return [line for line in text.splitlines() if line.startswith("written: ")]
 
 
-def test_the_summary_says_where_reports_are(project: Project) -> None:
+def test_the_summary_lists_the_paths_of_reports(project: Project) -> None:
     project.says(cases("say Paris"))
     run = project.run("--rag-markdown", "out/rag.md", "--rag-baseline", "base.json", "--rag-update-baseline")
-    kept = next(project.path.glob(".rageval/runs/*/results.json")).relative_to(project.path)
+    run_results = next(project.path.glob(".rageval/runs/*/results.json")).relative_to(project.path)
     assert run.status == 0
-    names = ["base.json", str(kept), "results.json", "out/rag.md"]
-    assert written(run.text) == [f"written: {name}" for name in names]
-    short = project.run(json_path=None)
-    assert len(written(short.text)) == 1
+    names = ["base.json", str(run_results), "results.json", "out/rag.md"]
+    assert report_lines(run.text) == [f"written: {name}" for name in names]
+    run = project.run(json_path=None)
+    assert len(report_lines(run.text)) == 1
 
 
-def test_q_does_not_and_what_failed_is_not_named(project: Project) -> None:
+def test_quiet_output_has_no_paths_and_a_failed_report_is_not_listed(project: Project) -> None:
     project.says(cases("say Paris"))
-    assert written(project.run("-q").text) == []
+    assert report_lines(project.run("-q").text) == []
     project.file("taken", "a file")
     run = project.run("--rag-markdown", "taken/rag.md", json_path=None)
-    assert not any("rag.md" in line for line in written(run.text))
+    assert not any("rag.md" in line for line in report_lines(run.text))
 
 
 @pytest.mark.parametrize("name", ["json", "html", "markdown", "mlflow"])
@@ -38,13 +38,13 @@ def test_a_report_without_a_path_is_refused(project: Project, name: str) -> None
     run.result.stderr.fnmatch_lines([f"*--rag-{name} names no *; name *"])
 
 
-@pytest.mark.parametrize(("args", "coloured"), [(("--color=yes",), True), (("--color=no",), False), ((), False)])
-def test_the_matrix_is_in_colour_where_pytest_is(
-    project: Project, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], coloured: bool
+@pytest.mark.parametrize(("args", "has_colour"), [(("--color=yes",), True), (("--color=no",), False), ((), False)])
+def test_the_matrix_is_in_colour_if_pytest_uses_colours(
+    project: Project, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], has_colour: bool
 ) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     project.says(cases("say Paris", topic="A"))
     text = project.run("-v", *args).text
-    assert ("\x1b[30;48;5;75m1.00 (1)*\x1b[0m" in text) is coloured
-    assert ("\x1b" in text) is coloured
+    assert ("\x1b[30;48;5;75m1.00 (1)*\x1b[0m" in text) is has_colour
+    assert ("\x1b" in text) is has_colour
     assert "1.00 (1)*" in text

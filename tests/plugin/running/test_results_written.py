@@ -1,4 +1,4 @@
-"""results.json and the run's folder: always there, always valid, the same for the same."""
+"""results.json and the folder of the run: always written, valid and reproducible."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_the_same_run_twice_gives_the_same_results(project: Project) -> None:
     assert bare(other.results)["outcomes"] != bare(first.results)["outcomes"]
 
 
-def test_workers_give_the_results_that_one_process_gives(project: Project) -> None:
+def test_workers_give_the_same_results_as_one_process(project: Project) -> None:
     project.says(cases(RIGHT, WRONG, RAISES, RIGHT, RIGHT, WRONG), GATES)
     plain, workers, without = project.run(), project.run("-n2"), project.run("-p", "no:xdist")
     assert bare(plain.results) == bare(workers.results) == bare(without.results)
     assert plain.status == workers.status == without.status == 1
 
 
-def test_what_the_file_holds(project: Project) -> None:
+def test_results_have_fingerprint_instances_matrix_and_testbeds(project: Project) -> None:
     project.says(cases(RIGHT, WRONG, topic="Funds", passages=POOL[:2]), GATES)
     results = project.run().results
     assert results["run"]["fingerprint"].startswith("sha256:")
@@ -59,7 +59,7 @@ def test_what_the_file_holds(project: Project) -> None:
     assert testbed["settings"] == {"dataset": "jsonl:cases.jsonl", "passages": "5", "seed": "0"}
 
 
-def test_the_requests_of_a_testbed_are_reported(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_results_have_the_settings_of_a_testbed(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
     asks = """
     from pytest_rageval import rag_case
 
@@ -100,7 +100,7 @@ def test_an_outcome_is_on_disk_before_its_hook_is_called(project: Project, mode:
 
         def pytest_rageval_outcome(outcome):
             (file,) = pathlib.Path(".rageval/runs").glob("*/outcomes.jsonl")
-            assert outcome["nodeid"] in file.read_text()  # already there when the hook sees it
+            assert outcome["nodeid"] in file.read_text()  # already stored when the hook runs
     """
     project.says(cases(RIGHT, RIGHT, RIGHT), conftest=conftest)
     run = project.run(*mode)
@@ -110,17 +110,17 @@ def test_an_outcome_is_on_disk_before_its_hook_is_called(project: Project, mode:
     assert (project.path / ".rageval" / ".gitignore").read_text().endswith("*\n")
 
 
-def test_runs_in_one_folder_do_not_meet(project: Project) -> None:
+def test_two_runs_at_once_in_one_folder_have_their_own_results(project: Project) -> None:
     project.says(cases(RIGHT))
     one, two = project.started(), project.started()
     assert (one.wait(60), two.wait(60)) == (0, 0)
-    found = sorted(project.path.glob(".rageval/runs/*/results.json"))
-    assert len(found) == 2
-    ids = {json.loads(path.read_text())["run"]["id"] for path in found}
-    assert ids == {path.parent.name for path in found}
+    paths = sorted(project.path.glob(".rageval/runs/*/results.json"))
+    assert len(paths) == 2
+    ids = {json.loads(path.read_text())["run"]["id"] for path in paths}
+    assert ids == {path.parent.name for path in paths}
 
 
-def test_a_folder_that_cannot_be_made_is_one_warning(project: Project) -> None:
+def test_a_folder_that_cannot_be_created_is_one_warning(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), GATES)
     (project.path / ".rageval").write_text("a file")
     run = project.run()
@@ -153,26 +153,24 @@ def test_a_disk_that_fills_up_is_one_warning(project: Project, monkeypatch: pyte
     run.said("*No space left on device*")
 
 
-def test_the_folder_of_the_file_asked_for_is_made(project: Project) -> None:
+def test_the_folder_of_a_requested_file_is_created(project: Project) -> None:
     project.says(cases(RIGHT))
     run = project.run(json_path="reports/deep/results.json")
     assert run.status == 0
     assert run.statuses == {"q1": "scored"}
-    assert os.listdir(project.path / "reports" / "deep") == ["results.json"]  # and nothing half-written beside it
+    assert os.listdir(project.path / "reports" / "deep") == ["results.json"]  # and no partial file
 
 
 @pytest.mark.parametrize(
     ("target", "args"), [("test_it.py/results.json", ("-n2",)), ("test_it.py/results.json", ("-p", "no:xdist"))]
 )
-def test_a_file_that_was_asked_for_and_cannot_be_written_fails_the_session(
-    project: Project, target: str, args: Mode
-) -> None:
+def test_a_requested_file_that_cannot_be_written_fails_the_session(project: Project, target: str, args: Mode) -> None:
     project.says(cases(RIGHT), "gates=['accuracy >= 1']")
     path = Path(target)
     run = project.run(*args, "--rag-json", target, json_path=None)
     assert run.status == 1
     run.said(f"*warning: *{path.name}*could not be written: *")
-    assert run.results["gates"][0]["status"] == "passed"  # the folder of the run has it
+    assert run.results["gates"][0]["status"] == "passed"  # read from the folder of the run
 
 
 def test_a_directory_is_refused_as_a_file_to_write(project: Project) -> None:
@@ -199,8 +197,8 @@ SECRET = f"""
             raise ValueError("{SENTINEL} in the message")
         if "contract" in query.question:
             return ["{SENTINEL}"]
-        found = Ranking((ScoredPassage("d1", 1.0, "{SENTINEL} text", "{SENTINEL} title"),))
-        return Answer("{SENTINEL} answer", found, trace=(Step("tool", {{"argument": "{SENTINEL}"}}),))
+        ranking = Ranking((ScoredPassage("d1", 1.0, "{SENTINEL} text", "{SENTINEL} title"),))
+        return Answer("{SENTINEL} answer", ranking, trace=(Step("tool", {{"argument": "{SENTINEL}"}}),))
 
     @pytest.fixture(scope="session")
     def rag_system():
@@ -232,13 +230,13 @@ def test_texts_are_left_out_on_request(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false\n")
     run = project.run()
     assert run.status == 1
-    *ends, last = (o["status"] for o in run.results["outcomes"])
-    assert ends == [o["status"] for o in with_texts.results["outcomes"]][:-1]
-    assert last in ("scored", "skipped")  # by the process that the broken contract was met in
-    written = [path for path in (project.path / ".rageval").rglob("*") if path.is_file()]
-    kept = {".gitignore", "run.json", "outcomes.jsonl", "ended.jsonl", "results.json"}
-    assert {path.name for path in written} == kept
-    for path in [*written, project.path / "results.json", project.path / "observed.txt"]:
+    *statuses, last = (o["status"] for o in run.results["outcomes"])
+    assert statuses == [o["status"] for o in with_texts.results["outcomes"]][:-1]
+    assert last in ("scored", "skipped")  # depends on the process in which the system broke its contract
+    paths = [path for path in (project.path / ".rageval").rglob("*") if path.is_file()]
+    names = {".gitignore", "run.json", "outcomes.jsonl", "ended.jsonl", "results.json"}
+    assert {path.name for path in paths} == names
+    for path in [*paths, project.path / "results.json", project.path / "observed.txt"]:
         assert SENTINEL not in path.read_text(encoding="utf-8")
     assert run.outcomes["q1"]["scores"]["token_f1"]["value"] is not None
 

@@ -1,4 +1,4 @@
-"""Runs that were cut short, and sessions that go on with them."""
+"""Sessions that resume a run that was interrupted or killed, or that had errors."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from support.projects.rag_project import RAISES, RIGHT, WRONG, Mode, Project, ba
 from support.projects.resume_project import BERN, SAYS, TEST, asked, folders, resume, stop
 
 
-def ended_tests(path: Path) -> set[tuple[str, ...]]:
-    """Return what a JUnit file says of each test but for times."""
-    found = ElementTree.parse(path).iter("testcase")  # noqa: S314 - our own file
+def junit_tests(path: Path) -> set[tuple[str, ...]]:
+    """Return the entries of each test in a JUnit file, without times."""
+    tests = ElementTree.parse(path).iter("testcase")  # noqa: S314 - our own file
     return {
         tuple(
             f"{part.tag} {part.get('name')} {part.get('value')} {part.get('message')}"
             for part in test.iter()
             if part.get("name") != "rag.usage.latency_s"
         )
-        for test in found
+        for test in tests
     }
 
 
 MIXED = cases(RIGHT, WRONG, RAISES, BERN, RIGHT, BERN, RIGHT, WRONG)
 
 
-def test_only_what_is_unfinished_runs(project: Project, mode: Mode) -> None:
+def test_only_unfinished_cases_run(project: Project, mode: Mode) -> None:
     project.says(MIXED, test=TEST, conftest=SAYS)
-    family = ("-o", "junit_family=xunit1")  # which has properties of tests
+    family = ("-o", "junit_family=xunit1")  # this family has properties of tests
     whole = project.run("--junitxml", "whole.xml", *family)
     assert whole.status == 1
     stop(project, "test_it[q6]")
     resumed = resume(project, "--junitxml", "resumed.xml", *family, *mode)
-    assert sorted(asked(project)) == sorted([RAISES, BERN, RIGHT, WRONG])  # an error is not the end of a case
+    assert sorted(asked(project)) == sorted([RAISES, BERN, RIGHT, WRONG])  # an error does not finish a case
     assert bare(resumed.results) == bare(whole.results)
     assert resumed.status == whole.status
     assert resumed.result.parseoutcomes() == whole.result.parseoutcomes()
-    assert ended_tests(project.path / "resumed.xml") == ended_tests(project.path / "whole.xml")
+    assert junit_tests(project.path / "resumed.xml") == junit_tests(project.path / "whole.xml")
     resumed.said("4 of 8 cases taken over from the run *", "*AssertionError: Bern", "said: Bern")
     again = resume(project)
     assert len(again.outcomes) == 8
@@ -51,12 +51,12 @@ def test_only_what_is_unfinished_runs(project: Project, mode: Mode) -> None:
     assert asked(project)[4:] == [RAISES]
 
 
-def _killed(project: Project, args: Mode, moment: Random) -> None:
-    """Start a session and kill it, with its workers, after some cases more; one that was quicker may end."""
+def _run_and_kill(project: Project, args: Mode, moment: Random) -> None:
+    """Start a session and kill it and its workers after some more cases, unless it ends before that."""
     before = len(asked(project))
     process = project.started("--rag-resume", *args)
-    wanted, until = before + moment.randint(0, 6), time.monotonic() + 30
-    while len(asked(project)) <= wanted and process.poll() is None and time.monotonic() < until:
+    target, deadline = before + moment.randint(0, 6), time.monotonic() + 30
+    while len(asked(project)) <= target and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.005)
     time.sleep(moment.uniform(0, 0.015))
     if process.poll() is None:
@@ -77,8 +77,8 @@ def test_a_run_killed_repeatedly_ends_like_an_uninterrupted_one(
     monkeypatch.setenv("SAY_S", "0.012")
     moment = Random(7)
     for _ in range(kills):
-        _killed(project, args, moment)
-    in_flight = 1 if not args else 6  # a worker has one, and reports on their way
+        _run_and_kill(project, args, moment)
+    in_flight = 1 if not args else 6  # a worker has one case, and reports that are not sent yet
     resumed = resume(project, *args)
     assert bare(resumed.results) == bare(whole.results)
     assert resumed.status == whole.status == 1
@@ -104,7 +104,7 @@ def test_a_malformed_line_is_reported_and_its_case_runs_again(project: Project, 
     assert changed != lines[at]
     path.write_text("\n".join([*lines[:at], changed, *lines[at + 1 :], ""]))
     resumed = resume(project)
-    answers = 1 if name == "nested" else 2  # of a line that says nothing, the answer is taken from the journal
+    answers = 1 if name == "nested" else 2  # the journal has the answer of a line that cannot be parsed
     assert (resumed.status, asked(project)) == (0, [RIGHT] * answers)
     resumed.said(
         "2 of 4 cases taken over from the run *",
@@ -112,7 +112,7 @@ def test_a_malformed_line_is_reported_and_its_case_runs_again(project: Project, 
     )
 
 
-def test_half_a_line_is_a_case_that_was_in_flight(project: Project) -> None:
+def test_the_case_of_a_truncated_line_counts_as_in_flight(project: Project) -> None:
     project.says(cases(*[RIGHT] * 4), test=TEST, conftest=SAYS)
     whole = project.run()
     stop(project, "test_it[q4]")
@@ -121,7 +121,7 @@ def test_half_a_line_is_a_case_that_was_in_flight(project: Project) -> None:
         path.write_bytes(path.read_bytes()[:-20])
     resumed = resume(project)
     assert bare(resumed.results) == bare(whole.results)
-    assert asked(project) == [RIGHT]  # the answer of the case before had come, and is stored
+    assert asked(project) == [RIGHT]  # the journal has the answer of the truncated line
 
 
 def test_a_run_without_texts_is_resumed_without_them(project: Project) -> None:
@@ -138,9 +138,9 @@ def test_a_run_without_texts_is_resumed_without_them(project: Project) -> None:
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
 def test_a_conversation_continues_from_its_earlier_turns(project: Project, args: Mode) -> None:
-    told = [{"question": f"say {word}", "answer": "gold"} for word in "abc"]
+    history = [{"question": f"say {word}", "answer": "gold"} for word in "abc"]
     rows = [
-        {"id": f"d.{at + 1}", "question": f"say {word}", "answers": ["a"], "history": told[:at]}
+        {"id": f"d.{at + 1}", "question": f"say {word}", "answers": ["a"], "history": history[:at]}
         | {"dialogue": "d", "round": at + 1}
         for at, word in enumerate("abc")
     ]
@@ -189,9 +189,9 @@ def test_a_run_is_resumed_by_name_or_folder_for_its_errors(project: Project) -> 
     project.says(cases(RIGHT, "raise 503", WRONG), test=TEST, conftest=SAYS)
     assert project.run().statuses["q2"] == "error"
     (folder,) = folders(project)
-    for named in (folder.name, f".rageval/runs/{folder.name}"):
+    for name in (folder.name, f".rageval/runs/{folder.name}"):
         (project.path / "asked.txt").unlink()
-        run = project.run(f"--rag-resume={named}", fresh=False)
+        run = project.run(f"--rag-resume={name}", fresh=False)
         run.said(f"2 of 3 cases taken over from the run {folder.name}")
         assert asked(project) == ["raise 503"]
 
@@ -238,7 +238,7 @@ def test_a_complete_run_leaves_nothing_to_resume(project: Project) -> None:
     assert len(asked(project)) == 4
 
 
-def test_the_first_failure_ends_a_session_that_stops_for_it(project: Project) -> None:
+def test_exitfirst_stops_at_a_failure_that_is_taken_over(project: Project) -> None:
     project.says(MIXED, test=TEST, conftest=SAYS)
     stop(project, "test_it[q6]")
     run = resume(project, "-x")

@@ -6,7 +6,7 @@ from support.projects.rag_project import RIGHT, WRONG, Project, cases
 from support.projects.resume_project import SAYS, TEST, asked, folders, resume, stop
 
 
-def _changed(project: Project, old: str, new: str, name: str = "test_it.py") -> None:
+def _replace(project: Project, old: str, new: str, name: str = "test_it.py") -> None:
     path = project.path / name
     text = path.read_text()
     assert old in text
@@ -38,9 +38,9 @@ def test_a_run_that_differs_is_refused_with_the_difference_and_stays_resumable(p
     stop(project, "test_it[q3]")
     (folder,) = folders(project)
     for path, old, new, problem, *args in MISMATCHES:
-        _changed(project, old, new, path)
+        _replace(project, old, new, path)
         run = project.run("--rag-resume", *args, fresh=False, json_path=None)
-        _changed(project, new, old, path)
+        _replace(project, new, old, path)
         (line,) = [line for line in run.result.stderr.lines if line.startswith("ERROR: ")]
         assert line.startswith(f"ERROR: --rag-resume: the run {folder.name} cannot be resumed, because its ")
         assert problem in line
@@ -52,7 +52,7 @@ def test_a_run_that_differs_is_refused_with_the_difference_and_stays_resumable(p
 def test_changed_code_causes_a_warning_and_prevents_a_baseline(project: Project) -> None:
     project.says(cases(RIGHT, WRONG, RIGHT), test=TEST, conftest=SAYS)
     stop(project, "test_it[q3]")
-    _changed(project, "import os", "import os  # fixed", "conftest.py")
+    _replace(project, "import os", "import os  # fixed", "conftest.py")
     run = resume(project, "--rag-baseline", "base.json", "--rag-update-baseline")
     run.said("warning: conftest.py changed since the run *; the cases taken over keep their results")
     run.said("*base.json is left as it was*: conftest.py changed since the run whose cases were taken over*")
@@ -60,10 +60,10 @@ def test_changed_code_causes_a_warning_and_prevents_a_baseline(project: Project)
 
 def test_a_missing_run_is_refused(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), test=TEST, conftest=SAYS)
-    for told, wanted in (
+    for options, message in (
         (("--rag-resume=nosuch",), "--rag-resume: the run nosuch is not under *; *"),
         (("--rag-resume", "test_it.py"), "--rag-resume names 'test_it.py', which is not a run in .rageval/runs; *"),
     ):
-        run = project.run(*told, json_path=None)
+        run = project.run(*options, json_path=None)
         assert run.status == 4
-        run.result.stderr.fnmatch_lines([f"ERROR: {wanted}"])
+        run.result.stderr.fnmatch_lines([f"ERROR: {message}"])

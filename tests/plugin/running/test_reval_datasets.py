@@ -1,4 +1,4 @@
-"""R-Eval's files as a dataset: levels as markers, its metrics, its two domains with and without an agent."""
+"""R-Eval files as a dataset: levels as markers, metrics, and agents in both domains."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def test_recorded_answers_to_both_domains_are_scored_by_level(project: Project) 
     project.data([{"id": name, "answer": text} for name, text in answers.items()], "answers.jsonl")
     run = project.run("--rag-answers", "answers.jsonl", "--rag-rows", "level", "--rag-cols", "domain")
     assert run.status == 0, run.text
-    found = {name: outcome["scores"].items() for name, outcome in run.outcomes.items()}
-    assert {name: {key: score["value"] for key, score in scores} for name, scores in found.items()} == {
+    scores_by_case = {name: outcome["scores"].items() for name, outcome in run.outcomes.items()}
+    assert {name: {key: score["value"] for key, score in scores} for name, scores in scores_by_case.items()} == {
         "w1": {"hotpot_f1": pytest.approx(2 / 3), "exact_match": 0.0},
         "s1": {"hotpot_f1": 1.0, "exact_match": 0.0},
         "p1": {"hotpot_f1": pytest.approx(2 / 3), "exact_match": 0.0},
@@ -111,7 +111,7 @@ def test_an_agent_answers_aminer_over_the_environment_scholar(project: Project) 
     ]
 
 
-def test_persons_that_lead_nowhere_end_the_session(project: Project) -> None:
+def test_invalid_persons_of_an_environment_end_the_session(project: Project) -> None:
     scholar_season(project, PERSON | {"publications": ["w9"]})
     expected = "persons.jsonl:1: publications: publications.jsonl has no record with the id 'w9'; correct the id"
     assert refused(project, "--rag-system", "function_calling").startswith(expected)

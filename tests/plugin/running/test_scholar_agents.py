@@ -1,4 +1,4 @@
-"""Agents over the generated world: a scripted model answers the templates that need one call."""
+"""Agents over the generated world: a scripted model answers templates that need one call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest_rageval.generation.plan
 from pytest_rageval.cli import main
 
 ONE_CALL = "# Knowledge understanding"
-"""Ends the templates of one call in the shipped plan."""
+"""Heading after the templates of one call in the shipped plan."""
 
 INI = """
     [pytest]
@@ -34,7 +34,7 @@ def rows(project: Project, name: str) -> list[Row]:
 
 
 def reply(**keys: object) -> str:
-    """Return a ``[[reply]]``; JSON texts and numbers are TOML, too."""
+    """Return a ``[[reply]]``; JSON strings and numbers are also TOML."""
     return "[[reply]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
 
 
@@ -48,7 +48,7 @@ def arguments_of(case: Row, persons: dict[str, Row], works: dict[str, Row]) -> d
     return {"pub_id" if source in works else "person_id": source}
 
 
-SHOWN = {
+RESULT_TEXTS = {
     "searchPerson": '"interests": {}',
     "searchPublication": '"year": {}}}]',
     "getCoauthors": '"name": {}, "relation"',
@@ -60,14 +60,14 @@ SHOWN = {
 """Tool -> a text that its result holds, with the answer; no other result holds it."""
 
 
-def shown(case: Row, works: dict[str, Row]) -> str:
-    """Return a text of the result that a model would read the answer from."""
+def result_text(case: Row, works: dict[str, Row]) -> str:
+    """Return a text of the result that has the answer."""
     golds = [slot[0] for slot in case.get("slots") or [case["answers"]]]
     value: Any = golds if case["route"] in ("searchPerson", "getPersonInterest") else golds[0]
     if case["route"] == "searchPublication":
         value = int(value)
     work = next((source["id"].partition(":")[2] for source in case["generated"]["sources"][1:]), "")
-    return SHOWN[case["route"]].format(json.dumps(value), work=work)
+    return RESULT_TEXTS[case["route"]].format(json.dumps(value), work=work)
 
 
 def test_a_scripted_model_solves_the_templates_of_one_call(project: Project) -> None:
@@ -75,7 +75,7 @@ def test_a_scripted_model_solves_the_templates_of_one_call(project: Project) -> 
     project.file("plan.toml", plan.replace("n = 10\n", "n = 1\n"))
     assert main(["generate", str(project.path / "plan.toml"), "--out", str(project.path / "cases")]) == 0
     cases = rows(project, "cases/auto_test.jsonl")
-    assert sorted(case["route"] for case in cases) == sorted(SHOWN)
+    assert sorted(case["route"] for case in cases) == sorted(RESULT_TEXTS)
     persons = {person["person_id"]: person for person in rows(project, "cases/persons.jsonl")}
     works = {work["pub_id"]: work for work in rows(project, "cases/publications.jsonl")}
     replies = []
@@ -85,7 +85,7 @@ def test_a_scripted_model_solves_the_templates_of_one_call(project: Project) -> 
             f"{name} = {json.dumps(value)}\n" for name, value in arguments_of(case, persons, works).items()
         )
         answer = " and ".join(slot[0] for slot in case.get("slots") or [case["answers"]])
-        replies += [f"{call}[reply.arguments]\n{arguments}", reply(when=shown(case, works), nth=2, text=answer)]
+        replies += [f"{call}[reply.arguments]\n{arguments}", reply(when=result_text(case, works), nth=2, text=answer)]
     project.file("replies.toml", "\n".join(replies))
     project.file("pytest.ini", INI)
     project.file("test_it.py", TEST)

@@ -67,22 +67,22 @@ def test_no_file_and_no_line_of_a_run_holds_a_secret(
     assert run.outcomes["q3"]["answer"]["text"] == "Paris <DESK_API_KEY>"
     assert "http://<masked>@desk.test/v1?api_key=<masked>&q=1" in run.outcomes["q4"]["error"]
     assert run.outcomes["q5"]["answer"]["text"] == "Paris <DESK_ROOM>"
-    written = [path for path in project.path.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
-    texts = {path.name: path.read_text("utf-8", "replace") for path in written}
+    paths = [path for path in project.path.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
+    texts = {path.name: path.read_text("utf-8", "replace") for path in paths}
     assert {"r.md", "r.html", "r.xml", "results.json", "outcomes.jsonl"} <= texts.keys()
     for name, text in {**texts, "terminal": run.text}.items():
         for secret in (KEY, KEY[:12], KEY[12:], "pw-of-ann", "abc123", "room 12 b", json.dumps(KEY)):
             assert secret not in text, name
 
 
-def test_a_parameter_shows_other_plugins_its_id_and_no_text_of_the_data(project: Project) -> None:
+def test_other_plugins_see_the_id_of_a_case_and_no_text(project: Project) -> None:
     listing = """
         import pathlib
 
         def pytest_collection_finish(session):
-            shown = [repr(item.callspec.params["rag"]) for item in session.items]
-            pathlib.Path("shown.txt").write_text("\\n".join(shown))
+            ids = [repr(item.callspec.params["rag"]) for item in session.items]
+            pathlib.Path("ids.txt").write_text("\\n".join(ids))
     """
     project.says(cases("say Paris", "say Rome"), conftest=dedent(SAYS) + dedent(listing))
     project.run()
-    assert (project.path / "shown.txt").read_text().split() == ["q1", "q2"]
+    assert (project.path / "ids.txt").read_text().split() == ["q1", "q2"]

@@ -1,4 +1,4 @@
-"""`--rag-shrink` and `rageval shrink`: the smallest context of a case that missed, with the system of its test."""
+"""`--rag-shrink` and `rageval shrink`: the smallest context that still breaks a missed case."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def record(name: str, *passages: Row, **more: Any) -> Row:
     return {"id": name, "question": question, "answers": ["9:00"], "passages": list(passages), "topic": "Hours", **more}
 
 
-LIED, LACKS, RIGHT = record("q17", P0, N0, W0, N1), record("q18", N0, N1), record("q19", P0)
+MISLEADING, LACKING, RIGHT = record("q17", P0, N0, W0, N1), record("q18", N0, N1), record("q19", P0)
 LINES = [
     '*museum[[]q17]   4 passages -> 1, 2nd of 3 sentences: w0 "The museum opens at 10:00."   * calls',
     "*without w0 right in all 2 contexts; with p0 + w0 wrong: the context, not its absence, breaks it",
@@ -70,7 +70,7 @@ LINES = [
 
 
 def museum(project: Project, *rows: Row, kind: str = "def") -> None:
-    project.data(rows or (LIED, LACKS, RIGHT))
+    project.data(rows or (MISLEADING, LACKING, RIGHT))
     project.file("conftest.py", LAST.replace("{kind}", kind))
     project.file("test_museum.py", TEST)
 
@@ -86,9 +86,9 @@ def test_the_worst_missed_cases_are_shrunk_after_all_tests(project: Project, mod
     run = project.run("--rag-shrink", *mode)
     assert run.status == 0, run.text
     run.said("smallest contexts that break a case", *LINES, "*museum[[]q18]   2 passages -> 0: it misses without any *")
-    asked = log(project)
-    assert asked[-1] == "torn down"
-    assert asked.count("torn down") == 1  # the fixture is set up once for tests and contexts
+    log_lines = log(project)
+    assert log_lines[-1] == "torn down"
+    assert log_lines.count("torn down") == 1  # the fixture is set up once for tests and contexts
     assert run.statuses == {"q17": "scored", "q18": "scored", "q19": "scored"}
     assert [gate["n"] for gate in run.results["gates"]] == [3]
     run.said("*2 passed, 2 missed*")  # the gate is the second
@@ -101,7 +101,7 @@ def test_only_the_worst_n_are_shrunk(project: Project) -> None:
     assert run.text.count(" passages -> ") == 1
 
 
-def test_a_session_that_stops_early_does_not_say_that_nothing_missed(project: Project) -> None:
+def test_an_early_stop_is_not_reported_as_nothing_to_shrink(project: Project) -> None:
     museum(project)
     project.file("test_zz.py", "def test_fails():\n    assert False")
     run = project.run("--rag-shrink", "-x")
@@ -110,19 +110,19 @@ def test_a_session_that_stops_early_does_not_say_that_nothing_missed(project: Pr
 
 
 def test_cases_of_one_name_in_two_files_have_their_node_ids(project: Project) -> None:
-    museum(project, LIED)
+    museum(project, MISLEADING)
     project.file("test_other.py", TEST)
     run = project.run("--rag-shrink")
     run.said("test_museum.py::test_museum[[]q17]   4 *", "test_other.py::test_museum[[]q17] * 4 *")
 
 
-def test_nothing_missed_nothing_shrunk(project: Project) -> None:
+def test_nothing_is_shrunk_if_no_case_missed(project: Project) -> None:
     museum(project, RIGHT)
     project.run("--rag-shrink").said("no case missed; nothing to shrink")
 
 
-def test_a_suite_and_fixtures_of_a_narrower_scope(project: Project) -> None:
-    museum(project, LIED)
+def test_a_case_of_a_suite_with_a_function_scoped_system_is_shrunk(project: Project) -> None:
+    museum(project, MISLEADING)
     (project.path / "test_museum.py").unlink()
     project.file("conftest.py", LAST.replace("{kind}", "def").replace('(scope="session")', ""))
     project.file("museum.rag.toml", SUITE)
@@ -132,7 +132,7 @@ def test_a_suite_and_fixtures_of_a_narrower_scope(project: Project) -> None:
 
 
 def test_cases_of_a_resumed_run_are_shrunk_too(project: Project) -> None:
-    museum(project, LIED, record("q20", P0, W0, question="Who fails?"))
+    museum(project, MISLEADING, record("q20", P0, W0, question="Who fails?"))
     conftest = project.path / "conftest.py"
     whole = conftest.read_text()
     conftest.write_text(whole.replace("passages =", "assert query.question != 'Who fails?'\n    passages =", 1))
@@ -144,14 +144,14 @@ def test_cases_of_a_resumed_run_are_shrunk_too(project: Project) -> None:
 
 
 def test_a_case_that_missed_in_several_repeats_is_shrunk_once(project: Project) -> None:
-    museum(project, LIED)
+    museum(project, MISLEADING)
     project.file("pytest.ini", "[pytest]\naddopts = --rag-repeat 2")
     run = project.run("--rag-shrink")
     assert run.text.count(" passages -> ") == 1
     run.said("*museum[[]q17-repeat=1]   4 passages -> 1, 2nd of 3 *")
     (project.path / "log.txt").unlink()
-    said = project.command("shrink", "test_museum.py::test_museum[q17-repeat=2]")
-    assert "4 passages -> 1" in said.stdout
+    process = project.command("shrink", "test_museum.py::test_museum[q17-repeat=2]")
+    assert "4 passages -> 1" in process.stdout
     assert log(project).count("w0") == 1 + 3 + 2  # whole, each of three sentences, and one of them twice more
 
 
@@ -160,13 +160,13 @@ def test_a_listing_of_the_tests_shrinks_nothing(project: Project) -> None:
     assert "shrunk" not in project.run("--rag-shrink", "--collect-only").text
 
 
-def test_the_id_of_a_case_is_no_variant(project: Project) -> None:
-    museum(project, LIED)
+def test_the_id_of_a_case_does_not_select_its_variants(project: Project) -> None:
+    museum(project, MISLEADING)
     arguments = "metrics=['accuracy'], relations=['typo', 'remove_evidence'], variants=1"
     project.file("test_museum.py", TEST.replace('metrics=["accuracy"], gates=["accuracy >= 0.3"]', arguments))
     project.run()
-    said = project.command("shrink", "q17", "--out", "shrunk.jsonl")
-    assert said.stdout.count(" passages -> ") == 1
+    process = project.command("shrink", "q17", "--out", "shrunk.jsonl")
+    assert process.stdout.count(" passages -> ") == 1
     typo = project.command(
         "shrink", "test_museum.py::test_museum[q17-relation=typo-variant=1]", "--out", "shrunk.jsonl"
     )
@@ -179,15 +179,15 @@ def test_the_id_of_a_case_is_no_variant(project: Project) -> None:
 def test_a_turn_is_written_with_the_history_that_the_system_saw(project: Project) -> None:
     museum(project, record("d1", P0, dialogue="d", round=1), record("d2", P0, W0, dialogue="d", round=2))
     project.file("test_museum.py", TEST.replace('metrics=["accuracy"]', 'metrics=["accuracy"], history="own"'))
-    said = project.command("shrink", "test_museum.py::test_museum[d2]", "--out", "shrunk.jsonl")
-    assert said.returncode == 0, said.stderr
-    written = json.loads((project.path / "shrunk.jsonl").read_text())
-    assert written["history"] == [{"question": "When does the museum open?", "answer": "9:00"}]
-    assert "dialogue" not in written
-    assert "round" not in written
+    process = project.command("shrink", "test_museum.py::test_museum[d2]", "--out", "shrunk.jsonl")
+    assert process.returncode == 0, process.stderr
+    row = json.loads((project.path / "shrunk.jsonl").read_text())
+    assert row["history"] == [{"question": "When does the museum open?", "answer": "9:00"}]
+    assert "dialogue" not in row
+    assert "round" not in row
 
 
-def test_a_path_behind_the_option_is_no_number(project: Project) -> None:
+def test_a_path_after_the_option_is_a_usage_error(project: Project) -> None:
     museum(project)
     run = project.run("--rag-shrink", "test_museum.py")
     assert run.status == pytest.ExitCode.USAGE_ERROR
@@ -205,14 +205,14 @@ def test_the_command_shrinks_a_case_of_a_run_and_writes_it(project: Project) -> 
     museum(project)
     project.run()
     before = sorted(path.name for path in (project.path / ".rageval" / "runs").iterdir())
-    said = project.command("shrink", "q17", "--out", "shrunk.jsonl")
-    assert said.returncode == 0, said.stderr
-    assert 'w0 "The museum opens at 10:00."' in said.stdout
-    assert "written: q17-min to shrunk.jsonl" in said.stdout
+    process = project.command("shrink", "q17", "--out", "shrunk.jsonl")
+    assert process.returncode == 0, process.stderr
+    assert 'w0 "The museum opens at 10:00."' in process.stdout
+    assert "written: q17-min to shrunk.jsonl" in process.stdout
     assert sorted(path.name for path in (project.path / ".rageval" / "runs").iterdir()) == before  # no run of its own
-    (written,) = map(json.loads, (project.path / "shrunk.jsonl").read_text().splitlines())
-    assert written == {
-        "id": "q17-min", "question": LIED["question"], "answers": ["9:00"], "language": "en", "topic": "Hours",
+    (row,) = map(json.loads, (project.path / "shrunk.jsonl").read_text().splitlines())
+    assert row == {
+        "id": "q17-min", "question": MISLEADING["question"], "answers": ["9:00"], "language": "en", "topic": "Hours",
         "passages": [{"id": "w0", "text": "The museum opens at 10:00.", "role": "negative"}],
     }  # fmt: skip
     again = project.command("shrink", "test_museum.py::test_museum[q17]", "--out", "shrunk.jsonl")
@@ -232,13 +232,15 @@ def test_the_command_shrinks_a_case_of_a_run_and_writes_it(project: Project) -> 
         ("test_plain.py::test_plain", 2, "test_plain.py::test_plain is not a RAG case"),
     ],
 )
-def test_what_the_command_cannot_shrink(project: Project, case: str, status: int, sentence: str) -> None:
+def test_the_command_reports_why_it_cannot_shrink_a_case(
+    project: Project, case: str, status: int, sentence: str
+) -> None:
     museum(project)
     project.file("test_plain.py", "def test_plain():\n    pass")
     project.run()
-    said = project.command("shrink", case)
-    assert said.returncode == status
-    assert sentence in said.stdout + said.stderr
+    process = project.command("shrink", case)
+    assert process.returncode == status
+    assert sentence in process.stdout + process.stderr
 
 
 @pytest.mark.parametrize(
@@ -259,12 +261,12 @@ def test_what_the_command_cannot_shrink(project: Project, case: str, status: int
 def test_a_wrong_option_is_refused_before_the_system_is_asked(
     project: Project, arguments: tuple[str, str], sentence: str
 ) -> None:
-    museum(project, LIED)
+    museum(project, MISLEADING)
     (project.path / "docs").mkdir()
     project.file("bad.jsonl", "{")
-    said = project.command("shrink", "test_museum.py::test_museum[q17]", *arguments)
-    assert said.returncode == 2
-    assert sentence in said.stderr
+    process = project.command("shrink", "test_museum.py::test_museum[q17]", *arguments)
+    assert process.returncode == 2
+    assert sentence in process.stderr
     assert not (project.path / "log.txt").exists()
 
 
@@ -272,10 +274,10 @@ RETRIEVES = """
     import pytest
     from pytest_rageval import Answer, Ranking, ScoredPassage
 
-    FOUND = {"d1": "The museum opens at 10:00.", "d2": "The museum is old."}
+    STORE = {"d1": "The museum opens at 10:00.", "d2": "The museum is old."}
 
     def search(query):
-        passages = {each.id: each.text for each in query.passages} if {given} else FOUND
+        passages = {each.id: each.text for each in query.passages} if {condition} else STORE
         ranking = Ranking(tuple(ScoredPassage(name, 1.0, text) for name, text in passages.items()))
         return Answer("10:00" if "d1" in passages else "I do not know.", ranking{reported})
 
@@ -286,26 +288,26 @@ RETRIEVES = """
 
 
 @pytest.mark.parametrize(
-    ("given", "reported", "sentence"),
+    ("condition", "reported", "sentence"),
     [
         ("query.passages is not None", "", "2 passages -> 1: d1 *"),
         ("False", "", "not shrunk: its system ignores the passages it is given: it answers the same without them*"),
         ("False", " and None", "not shrunk: its system retrieves for itself and does not report what*"),
     ],
 )
-def test_a_system_that_retrieves_is_given_what_it_found(
-    project: Project, given: str, reported: str, sentence: str
+def test_a_system_that_retrieves_gets_its_own_passages_as_the_context(
+    project: Project, condition: str, reported: str, sentence: str
 ) -> None:
-    row = {name: value for name, value in LIED.items() if name != "passages"}
+    row = {name: value for name, value in MISLEADING.items() if name != "passages"}
     museum(project, row)
-    project.file("conftest.py", RETRIEVES.replace("{given}", given).replace("{reported}", reported))
+    project.file("conftest.py", RETRIEVES.replace("{condition}", condition).replace("{reported}", reported))
     run = project.run("--rag-shrink")
     run.said(f"*museum[[]q17]   {sentence}")
 
 
 def test_contexts_are_recorded_replayed_and_bounded(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = lambda body: "It opens at 10:00." if "10:00" in last_user(body) else "I do not know."
-    asks(project, openai_server.base_url, [LIED], params={**PRICES, "max_tokens": 8})
+    asks(project, openai_server.base_url, [MISLEADING], params={**PRICES, "max_tokens": 8})
     first = project.run("--rag-shrink", "--rag-record-mode", "once")
     first.said("*test_it[[]q17]   4 passages -> 1, 2nd of 3 sentences: w0 *")
     requests = len(openai_server.requests)

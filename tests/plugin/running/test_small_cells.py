@@ -1,4 +1,4 @@
-"""Gates that ask for so many cases in a cell: what is too small to judge says so, and passes for nothing."""
+"""Gates with ``min_n``: a cell with too few cases is reported and decides nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _rows(*questions: str, topic: str) -> list[Row]:
 ROWS = [*_rows(*[RIGHT] * 5, topic="Fares"), *_rows(WRONG, WRONG, topic="Trams")]
 
 
-def test_small_cells_are_named_and_the_others_decide(project: Project) -> None:
+def test_small_cells_are_reported_and_the_others_decide(project: Project) -> None:
     project.says(ROWS, "gates=['accuracy[topic=*, min_n=5] >= 0.6', 'accuracy[topic=Trams, min_n=5] >= 0.6']")
     run = project.run("-v", "-rs", "--rag-gate", "accuracy[min_n=30] >= 0.6")
     assert run.status == 0, run.text
@@ -32,15 +32,15 @@ def test_small_cells_are_named_and_the_others_decide(project: Project) -> None:
     )
 
 
-def test_topics_of_one_name_are_gated_apart(project: Project) -> None:
+def test_topics_of_one_name_under_two_parents_are_two_cells(project: Project) -> None:
     rows = [
         *(row | {"topic_1": "Town"} for row in _rows(WRONG, WRONG, RIGHT, topic="Fares")),
         *(row | {"id": f"s{row['id']}", "topic_1": "Sea"} for row in _rows(RIGHT, RIGHT, RIGHT, WRONG, topic="Fares")),
     ]
     project.says(rows, "gates=['accuracy[topic=*] >= 0.5', 'accuracy[topic=Fares] >= 0.5']")
     run = project.run("-v")
-    every, named = (run.gates[f"accuracy[topic={value}] >= 0.5"] for value in ("*", "Fares"))
-    assert (every["status"], every["n"], named["status"], named["n"]) == ("failed", 3, "passed", 7)
+    every, one = (run.gates[f"accuracy[topic={value}] >= 0.5"] for value in ("*", "Fares"))
+    assert (every["status"], every["n"], one["status"], one["n"]) == ("failed", 3, "passed", 7)
     assert [cell["slice"]["topic_1"] for cell in every["cells"]] == ["Sea", "Town"]
     run.said("*FAILED  accuracy[[]topic=[*][]] >= 0.5 * n 3 *", "* worst at topic_1=Town, topic=Fares")
 

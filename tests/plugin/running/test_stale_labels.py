@@ -1,4 +1,4 @@
-"""Chunk ids as labels, once the chunks are cut anew: their cases are unscored, and no drop is made up."""
+"""Chunk ids as labels after a new chunking: their cases are unscored, and no drop is shown."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from typing import Any
 
 import pytest
-import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
+import pytrec_eval_ext  # noqa: F401 - pytester unloads modules, and this one loads only once per process
 from support.projects.rag_project import Mode, Project, Row, Run, case
 
 from pytest_rageval.corpora.chunking import parse_chunking
 
-LABELLED, FINER = "tokens 120 20", "tokens 100 20"
+COARSE, FINE = "tokens 120 20", "tokens 100 20"
 UPDATE = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline")
-AGAINST = ("--rag-baseline", "rag-baseline.json")
+BASELINE = ("--rag-baseline", "rag-baseline.json")
 TEST = """
     from pytest_rageval import rag_case
 
@@ -50,11 +50,11 @@ def page(floor: str) -> str:
 
 PAGES = {f"{floor}.md": page(floor) for floor in ("first", "second")}
 DESK = case("desk", "Where is the ticket desk?", "in the lobby", qrels={"lobby.md#0": 1})
-"""A case whose page is one chunk, however it is cut."""
+"""A case whose page is one chunk in every chunking."""
 
 
-def labelled(chunking: str) -> list[Row]:
-    """Return a question about each room, judged by the chunk that says when it opens."""
+def label_cases(chunking: str) -> list[Row]:
+    """Return a question about each room; its label is the chunk with the opening time."""
     rows = []
     for name, text in PAGES.items():
         spans = list(parse_chunking(chunking).spans(text))
@@ -66,18 +66,18 @@ def labelled(chunking: str) -> list[Row]:
     return [*rows, DESK]
 
 
-def cut(project: Project, chunking: str) -> None:
+def set_chunking(project: Project, chunking: str) -> None:
     project.file("pytest.ini", f"[pytest]\nrag_corpus = *.md\nrag_chunking = {chunking}\n")
 
 
 @pytest.fixture
 def museum(project: Project) -> Project:
-    """Make a project whose baseline was made with the chunks that were labelled."""
+    """Return a project whose baseline has the chunks of the labels."""
     for name, text in PAGES.items():
         project.file(name, text)
     project.file("lobby.md", "The ticket desk is in the lobby.")
-    project.says(labelled(LABELLED), test=TEST, conftest="")
-    cut(project, LABELLED)
+    project.says(label_cases(COARSE), test=TEST, conftest="")
+    set_chunking(project, COARSE)
     run = project.run(*UPDATE)
     assert run.status == 0
     assert mean(run, "R@5") > 0.9
@@ -89,21 +89,21 @@ def mean(run: Run, metric: str) -> float:
     return sum(values) / len(values)
 
 
-def stored(project: Project) -> Any:
+def read_baseline(project: Project) -> Any:
     return json.loads((project.path / "rag-baseline.json").read_text(encoding="utf-8"))
 
 
-def stale(run: Run) -> list[str]:
+def stale_cases(run: Run) -> list[str]:
     """Return the cases whose R@5 is unscored because their labels are stale."""
     return [name for name, each in run.outcomes.items() if each["scores"]["R@5"].get("reason") == "stale_labels"]
 
 
-def test_labels_of_other_chunks_fail_the_gate_and_make_up_no_drop(museum: Project, mode: Mode) -> None:
-    assert len(stored(museum)["passages"]) == len({name for row in labelled(LABELLED) for name in row["qrels"]})
-    cut(museum, FINER)
-    run = museum.run(*AGAINST, *mode, "-v")
+def test_labels_of_other_chunks_fail_the_gate_and_show_no_drop(museum: Project, mode: Mode) -> None:
+    assert len(read_baseline(museum)["passages"]) == len({name for row in label_cases(COARSE) for name in row["qrels"]})
+    set_chunking(museum, FINE)
+    run = museum.run(*BASELINE, *mode, "-v")
     assert run.status == 1
-    assert set(stale(run)) == {row["id"] for row in labelled(LABELLED)} - {"desk"}
+    assert set(stale_cases(run)) == {row["id"] for row in label_cases(COARSE)} - {"desk"}
     gate = run.gates["R@5 >= baseline - 0.02"]
     assert (gate["status"], gate["verdict"], gate["n"]) == ("failed", None, 1)
     assert gate["reason"] == (
@@ -113,59 +113,62 @@ def test_labels_of_other_chunks_fail_the_gate_and_make_up_no_drop(museum: Projec
     answers = run.gates["token_f1 >= baseline"]
     assert (answers["n"], answers["n_pairs"]) == (25, 25)
     assert all(outcome["evidence"] is None for outcome in run.outcomes.values() if outcome["case_id"] != "desk")
-    compared = {each["metric"]: each for each in run.results["comparison"]["comparisons"]}
-    assert (compared["R@5"]["n_pairs"], compared["R@5"]["broken"]) == (1, [])
+    comparisons = {each["metric"]: each for each in run.results["comparison"]["comparisons"]}
+    assert (comparisons["R@5"]["n_pairs"], comparisons["R@5"]["broken"]) == (1, [])
     run.said("*test_it[[]gate: R@5 >= baseline - 0.02[]]*", gate["reason"], "*unscored: 24 stale_labels (R@5)")
     assert run.results["comparison"]["cases"]["unscored"] == {"R@5": 24}
     assert "no score changed where both runs have one; no longer scored: R@5 in 24 cases" in run.prose
-    told = "test_it.py::test_it: stale labels in 24 of 25 judged cases: 'first.md#0' names other text than in the"
-    assert run.prose.count(told) == 1
+    warning = "test_it.py::test_it: stale labels in 24 of 25 judged cases: 'first.md#0' names other text than in the"
+    assert run.prose.count(warning) == 1
 
 
 def test_a_new_baseline_accepts_the_new_text(museum: Project) -> None:
-    before = stored(museum)["passages"]
-    cut(museum, FINER)
+    before = read_baseline(museum)["passages"]
+    set_chunking(museum, FINE)
     run = museum.run(*UPDATE)
     assert run.status == 0
-    assert not stale(run)
+    assert not stale_cases(run)
     assert run.prose.count("stale labels in 24 of 25 judged cases") == 1  # before the new baseline is committed
-    assert stored(museum)["passages"].keys() == before.keys()
-    assert stored(museum)["passages"] != before
-    run = museum.run(*AGAINST)
+    assert read_baseline(museum)["passages"].keys() == before.keys()
+    assert read_baseline(museum)["passages"] != before
+    run = museum.run(*BASELINE)
     assert run.status == 0
-    assert not stale(run)
+    assert not stale_cases(run)
     assert "stale" not in run.text
 
 
 def test_ids_that_the_corpus_no_longer_has_are_stale_too(museum: Project) -> None:
-    cut(museum, "tokens 400")
-    run = museum.run(*AGAINST, "--rag-gate", "R@5 >= 0.1")
-    assert len(stale(run)) == 24
+    set_chunking(museum, "tokens 400")
+    run = museum.run(*BASELINE, "--rag-gate", "R@5 >= 0.1")
+    assert len(stale_cases(run)) == 24
     assert run.gates["R@5 >= 0.1"]["reason"].startswith("stale labels in 24 of 25 cases")
 
 
 @pytest.mark.parametrize("schema", [1, 2])
 def test_a_baseline_without_digests_decides_as_before_with_one_warning(museum: Project, schema: int) -> None:
-    plain = stored(museum)
+    plain = read_baseline(museum)
     del plain["passages"]
     museum.file("rag-baseline.json", json.dumps(plain | {"schema": schema}))
-    cut(museum, FINER)
-    run = museum.run(*AGAINST)
+    set_chunking(museum, FINE)
+    run = museum.run(*BASELINE)
     assert run.status == 1
-    assert not stale(run)
+    assert not stale_cases(run)
     assert run.gates["R@5 >= baseline - 0.02"]["verdict"] == "worse"
-    told = "the baseline rag-baseline.json has no digests of judged passages, so stale labels cannot be found"
-    assert run.prose.count(told) == 1
+    warning = "the baseline rag-baseline.json has no digests of judged passages, so stale labels cannot be found"
+    assert run.prose.count(warning) == 1
 
 
-def test_a_part_is_not_merged_with_cases_judged_by_another_prompt(museum: Project) -> None:
-    before = stored(museum)
-    cut(museum, FINER)
+def test_a_partial_update_is_refused_if_judged_passages_changed(museum: Project) -> None:
+    before = read_baseline(museum)
+    set_chunking(museum, FINE)
     part = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline-part")
     run = museum.run(*part, "-k", "amber")
     assert run.status == 1
-    assert "left as it was, which fails the run: 2 judged passages changed, and labels of cases that" in run.prose
-    assert stored(museum) == before
-    cut(museum, LABELLED)
+    assert (
+        "left as it was, which fails the run: 2 judged passages changed, and labels of cases that did not run"
+        in run.prose
+    )
+    assert read_baseline(museum) == before
+    set_chunking(museum, COARSE)
     assert museum.run(*part, "-k", "amber").status == 0
-    assert stored(museum)["passages"] == before["passages"]
+    assert read_baseline(museum)["passages"] == before["passages"]

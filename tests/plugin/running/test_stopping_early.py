@@ -1,4 +1,4 @@
-"""Sessions that end before their cases do: what ran is kept, and no gate decides on a part."""
+"""Sessions that stop early: finished cases are stored, and no gate decides on a part."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_gates_of_unfinished_testbeds_are_skipped_with_the_reason(project: Proje
     run.said(f"*SKIPPED*{reason}*", "*1 not run*")
 
 
-def test_stopping_early_on_workers(project: Project) -> None:
+def test_gates_are_skipped_if_workers_stop_early(project: Project) -> None:
     project.data([case("f1")], "first.jsonl")
     project.says(cases(*[RAISES] * 12), test=GATED)
     run = project.run("-rs", "-x", "-n2")
-    assert run.status == 2  # so xdist ends when it stops for a failure
+    assert run.status == 2  # the status of xdist after an early stop
     assert run.results["run"]["interrupted"] is False
     assert [gate["status"] for gate in run.results["gates"]][1:] == ["skipped", "skipped"]
     run.said("*SKIPPED*did not run, because the session stopped early*")
@@ -67,7 +67,7 @@ SLOW = """
 """
 
 
-def _hanging(project: Project, *args: str) -> Process:
+def _start_hanging(project: Project, *args: str) -> Process:
     """Start pytest, and return once a case hangs in its system."""
     process = project.started(*args)
     for _ in range(600):
@@ -78,12 +78,12 @@ def _hanging(project: Project, *args: str) -> Process:
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",), ("-p", "no:xdist")], ids=["plain", "n2", "no-xdist"])
-def test_an_interrupt_keeps_what_ended_and_decides_no_gate(project: Project, args: Mode) -> None:
+def test_an_interrupt_stores_finished_cases_and_decides_no_gate(project: Project, args: Mode) -> None:
     project.data([case("f1"), case("f2")], "first.jsonl")
     project.says(cases(RIGHT, "wait", "wait"), test=GATED, conftest=SLOW)
-    process = _hanging(project, "--rag-json", "results.json", *args)
+    process = _start_hanging(project, "--rag-json", "results.json", *args)
     time.sleep(0.5 if args == ("-n2",) else 0.1)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to xdist's workers too
+    os.killpg(process.pid, signal.SIGINT)  # a terminal also sends it to workers
     assert process.wait(30) == 2
     results = project.read()
     assert results["run"]["interrupted"] is True
@@ -107,19 +107,19 @@ def test_pytest_exit_is_an_interrupt(project: Project) -> None:
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_a_killed_session_leaves_every_case_that_ended(project: Project, args: Mode) -> None:
+def test_a_killed_session_has_stored_every_finished_case(project: Project, args: Mode) -> None:
     project.data([case("f1")], "first.jsonl")
     project.says(cases(RIGHT, RIGHT, RIGHT, "wait", "wait"), test=GATED, conftest=SLOW)
-    process = _hanging(project, *args)
+    process = _start_hanging(project, *args)
     if args:
         time.sleep(0.5)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(30)
     lines = project.lines()
-    ended = {line["nodeid"] for line in lines if line["status"] == "scored"}
+    scored = {line["nodeid"] for line in lines if line["status"] == "scored"}
     if args:
-        assert len(ended) >= 1
+        assert len(scored) >= 1
     else:
         names = [f"test_it.py::test_second[q{number}]" for number in (1, 2, 3)]
-        assert ended == {"test_it.py::test_first[f1]", *names}
+        assert scored == {"test_it.py::test_first[f1]", *names}
     assert project.kept() is None

@@ -1,4 +1,4 @@
-"""Who may be the system under test: anything that can be called, sync or async, and that returns a str or an Answer."""
+"""The system under test: any sync or async callable that returns a str or an Answer."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import pytest
 from support.projects.rag_project import RUNS, Mode, Project, case, cases
 
 SHAPES = {
-    "function": "def answer(query):\n    return 'Paris'\n\nMADE = answer",
-    "lambda": "MADE = lambda query: 'Paris'",
-    "bound method": "class Desk:\n    def answer(self, query):\n        return 'Paris'\n\nMADE = Desk().answer",
-    "object": "class Desk:\n    def __call__(self, query):\n        return 'Paris'\n\nMADE = Desk()",
-    "async function": "async def answer(query):\n    await asyncio.sleep(0)\n    return 'Paris'\n\nMADE = answer",
-    "async object": "class Desk:\n    async def __call__(self, query):\n        return 'Paris'\n\nMADE = Desk()",
-    "async bound method": "class Desk:\n    async def go(self, query):\n        return 'Paris'\n\nMADE = Desk().go",
-    "partial": "def answer(text, query):\n    return text\n\nMADE = partial(answer, 'Paris')",
-    "async partial": "async def answer(text, query):\n    return text\n\nMADE = partial(answer, 'Paris')",
-    "wrapped async": "async def answer(query):\n    return 'Paris'\n\nMADE = lambda query: answer(query)",
-    "Answer": "MADE = lambda query: Answer('Paris', abstained=False, usage=Usage(3, 4, 0.5))",
-    "text of its own type": "class Text(str): pass\n\nMADE = lambda query: Text('Paris')",
+    "function": "def answer(query):\n    return 'Paris'\n\nSYSTEM = answer",
+    "lambda": "SYSTEM = lambda query: 'Paris'",
+    "bound method": "class Desk:\n    def answer(self, query):\n        return 'Paris'\n\nSYSTEM = Desk().answer",
+    "object": "class Desk:\n    def __call__(self, query):\n        return 'Paris'\n\nSYSTEM = Desk()",
+    "async function": "async def answer(query):\n    await asyncio.sleep(0)\n    return 'Paris'\n\nSYSTEM = answer",
+    "async object": "class Desk:\n    async def __call__(self, query):\n        return 'Paris'\n\nSYSTEM = Desk()",
+    "async bound method": "class Desk:\n    async def go(self, query):\n        return 'Paris'\n\nSYSTEM = Desk().go",
+    "partial": "def answer(text, query):\n    return text\n\nSYSTEM = partial(answer, 'Paris')",
+    "async partial": "async def answer(text, query):\n    return text\n\nSYSTEM = partial(answer, 'Paris')",
+    "wrapped async": "async def answer(query):\n    return 'Paris'\n\nSYSTEM = lambda query: answer(query)",
+    "Answer": "SYSTEM = lambda query: Answer('Paris', abstained=False, usage=Usage(3, 4, 0.5))",
+    "text of its own type": "class Text(str): pass\n\nSYSTEM = lambda query: Text('Paris')",
 }
 
 CONFTEST = """
@@ -28,17 +28,17 @@ from functools import partial
 import pytest
 from pytest_rageval import Answer, Usage
 
-{made}
+{system}
 
 @pytest.fixture(scope="session")
 def rag_system():
-    return MADE
+    return SYSTEM
 """
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_kind_of_callable_can_be_the_system(project: Project, shape: str) -> None:
-    project.says(cases("?", "?"), conftest=CONFTEST.replace("{made}", SHAPES[shape]))
+    project.says(cases("?", "?"), conftest=CONFTEST.replace("{system}", SHAPES[shape]))
     run = project.run()
     assert run.status == 0
     for outcome in run.results["outcomes"]:
@@ -48,7 +48,7 @@ def test_every_kind_of_callable_can_be_the_system(project: Project, shape: str) 
         assert outcome["answer"]["usage"]["latency_s"] > 0
 
 
-def test_what_an_answer_carries_is_kept(project: Project) -> None:
+def test_results_have_all_fields_of_an_answer(project: Project) -> None:
     conftest = """
         import pytest
         from pytest_rageval import Answer, Ranking, ScoredPassage, Step, Usage
@@ -109,7 +109,7 @@ def test_the_query_has_the_fields_of_the_case(project: Project) -> None:
     assert run.outcomes["q1"]["supplied"] == ["d1", "d2"]
 
 
-def test_a_session_system_is_built_once_a_process(project: Project, mode: Mode) -> None:
+def test_a_session_system_is_built_once_per_process(project: Project, mode: Mode) -> None:
     conftest = """
         import os
         import pytest
@@ -123,12 +123,12 @@ def test_a_session_system_is_built_once_a_process(project: Project, mode: Mode) 
     test = RUNS + RUNS.replace("test_it", "test_again")
     project.says(cases("?", "?", "?", "?"), test=test, conftest=conftest)
     run = project.run(*mode)
-    built = (project.path / "built.txt").read_text().split()
-    answered = {outcome["answer"]["text"] for outcome in run.results["outcomes"]}
+    built_by = (project.path / "built.txt").read_text().split()
+    answered_by = {outcome["answer"]["text"] for outcome in run.results["outcomes"]}
     assert len(run.results["outcomes"]) == 8
-    assert len(built) == len(set(built))
-    assert set(built) == answered
-    assert len(built) == (2 if "-n2" in mode else 1)
+    assert len(built_by) == len(set(built_by))
+    assert set(built_by) == answered_by
+    assert len(built_by) == (2 if "-n2" in mode else 1)
 
 
 def test_a_function_scoped_system_is_built_for_each_case(project: Project) -> None:

@@ -26,8 +26,8 @@ def rows(system: str, right: str, **more: Any) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def recorded(project: Project) -> Project:
-    """Three recorded systems: two alike, one worse."""
+def three_systems(project: Project) -> Project:
+    """Return a project with answers of three recorded systems: two are similar, one is worse."""
     data = cases(*["where"] * N)
     for at, each in enumerate(data):
         each["topic"] = TOPICS[at % 2]
@@ -44,20 +44,20 @@ def recorded(project: Project) -> Project:
     return project
 
 
-def analyzed(project: Project, *args: str) -> Any:
-    ran = project.command("analyze", *args, "--json")
-    assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
-    return json.loads(ran.stdout)
+def analyze(project: Project, *args: str) -> Any:
+    process = project.command("analyze", *args, "--json")
+    assert (process.returncode, process.stderr) == (0, ""), process.stderr
+    return json.loads(process.stdout)
 
 
 def refusal(project: Project, *args: str) -> str:
-    ran = project.command("analyze", *args)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    return without_code(ran.stderr.strip().removeprefix("rageval: "))
+    process = project.command("analyze", *args)
+    assert (process.returncode, process.stdout) == (2, "")
+    return without_code(process.stderr.strip().removeprefix("rageval: "))
 
 
-def test_the_summary_names_the_best_system_and_what_each_costs(recorded: Project, mode: Mode) -> None:
-    run = recorded.run(*mode, "-v", "--rag-answers=answers.jsonl")
+def test_the_summary_names_the_best_system_and_what_each_costs(three_systems: Project, mode: Mode) -> None:
+    run = three_systems.run(*mode, "-v", "--rag-answers=answers.jsonl")
     run.said(
         "systems by accuracy - seconds, calls and cost are of one answer",
         "good* react *large *1st *1 *30 *",
@@ -74,91 +74,96 @@ def test_the_summary_names_the_best_system_and_what_each_costs(recorded: Project
     assert (first["p50_s"], first["cost_usd"], first["front"], third["front"]) == (2.0, 0.01, True, False)
     (best,) = run.results["sections"]["matching"]
     assert [each["other"] for each in best["best"]["others"] if each.get("separable")] == ["bad"]
-    shown = recorded.command("show", "--full").stdout
-    assert "all: good is better than bad (p 3.7e-09)" in shown
+    output = three_systems.command("show", "--full").stdout
+    assert "all: good is better than bad (p 3.7e-09)" in output
 
 
-def test_two_systems_have_a_table_and_a_line_and_one_has_none(recorded: Project) -> None:
-    recorded.data([*rows("good", GOOD), *rows("bad", BAD)], "answers.jsonl")
-    run = recorded.run("-v", "--rag-answers=answers.jsonl")
+def test_two_systems_have_a_table_and_a_line_and_one_has_none(three_systems: Project) -> None:
+    three_systems.data([*rows("good", GOOD), *rows("bad", BAD)], "answers.jsonl")
+    run = three_systems.run("-v", "--rag-answers=answers.jsonl")
     assert set(run.results["sections"]) == {"matching", "systems"}
     assert [(each["system"], each["rank"]) for each in run.results["sections"]["systems"]] == [("good", 1), ("bad", 2)]
     (against,) = run.results["sections"]["matching"][0]["best"]["others"]
     assert against["ci95"][0] < against["difference"] <= against["ci95"][1]
     run.said("all: good is better than bad (p 1.9e-09)")
-    recorded.data(rows("good", GOOD), "answers.jsonl")
-    assert "sections" not in recorded.run("--rag-answers=answers.jsonl").results
+    three_systems.data(rows("good", GOOD), "answers.jsonl")
+    assert "sections" not in three_systems.run("--rag-answers=answers.jsonl").results
 
 
-def test_the_grid_has_holes_and_common_columns(recorded: Project) -> None:
-    recorded.run("--rag-answers=answers.jsonl")
-    found = analyzed(recorded, "matching", "--common")
-    assert (found["grid"]["rows"], found["grid"]["cols"]) == (["react", "pal"], ["large", "small"])
-    assert [[cell and cell["system"] for cell in row] for row in found["grid"]["cells"]] == [
+def test_the_grid_has_holes_and_common_columns(three_systems: Project) -> None:
+    three_systems.run("--rag-answers=answers.jsonl")
+    analysis = analyze(three_systems, "matching", "--common")
+    assert (analysis["grid"]["rows"], analysis["grid"]["cols"]) == (["react", "pal"], ["large", "small"])
+    assert [[cell and cell["system"] for cell in row] for row in analysis["grid"]["cells"]] == [
         ["good", "fair"], ["bad", None],
     ]  # fmt: skip
-    assert found["grid"]["row_averages"] == [pytest.approx((1 + 29 / 30) / 2), None]
-    assert found["grid"]["common"] == {"cols": ["large"], "row_averages": [1.0, 0.0]}
-    best = {each["of"]: (each["system"], each["separable"]) for each in found["best"]}
+    assert analysis["grid"]["row_averages"] == [pytest.approx((1 + 29 / 30) / 2), None]
+    assert analysis["grid"]["common"] == {"cols": ["large"], "row_averages": [1.0, 0.0]}
+    best = {each["of"]: (each["system"], each["separable"]) for each in analysis["best"]}
     assert best == {
         "all": ("good", ["bad"]), "workflow=react": ("good", []), "model=large": ("good", ["bad"]),
     }  # fmt: skip
-    text = recorded.command("analyze", "matching", "--common", "--axes", "topic", "--normalize", "fair").stdout
+    text = three_systems.command("analyze", "matching", "--common", "--axes", "topic", "--normalize", "fair").stdout
     for line in ("common columns: large", "accuracy by topic, divided by fair's", "rank cars"):
         assert line in text
 
 
-def test_it_is_written_as_csv_and_latex(recorded: Project) -> None:
-    recorded.run("--rag-answers=answers.jsonl")
-    ran = recorded.command("analyze", "matching", "--axes=topic", "--csv=m.csv", "--latex=m.tex")
-    assert ran.stdout.splitlines() == ["written: m.csv", "written: m.tex"]
-    table = list(DictReader(StringIO((recorded.path / "m.csv").read_text(encoding="utf-8"))))
+def test_the_grid_is_written_as_csv_and_latex(three_systems: Project) -> None:
+    three_systems.run("--rag-answers=answers.jsonl")
+    process = three_systems.command("analyze", "matching", "--axes=topic", "--csv=m.csv", "--latex=m.tex")
+    assert process.stdout.splitlines() == ["written: m.csv", "written: m.tex"]
+    table = list(DictReader(StringIO((three_systems.path / "m.csv").read_text(encoding="utf-8"))))
     assert [(each["table"], each["row"], each["col"], each["system"]) for each in table[:3]] == [
         ("grid", "react", "large", "good"), ("grid", "react", "small", "fair"), ("grid", "pal", "large", "bad"),
     ]  # fmt: skip
     assert {each["col"] for each in table if each["table"] == "axes"} == set(TOPICS)
-    assert (recorded.path / "m.tex").read_text(encoding="utf-8").count("\\begin{tabular}") == 2
+    assert (three_systems.path / "m.tex").read_text(encoding="utf-8").count("\\begin{tabular}") == 2
 
 
-def test_runs_of_different_systems_are_joined(recorded: Project) -> None:
+def test_runs_of_different_systems_are_joined(three_systems: Project) -> None:
     names = []
     for system, right, more in (("one", GOOD, {}), ("two", BAD, {}), ("two", FAIR, {"model": "m2"})):
-        recorded.data(rows(system, right, **more), "answers.jsonl")
-        run = recorded.run("--rag-answers=answers.jsonl", fresh=False)
+        three_systems.data(rows(system, right, **more), "answers.jsonl")
+        run = three_systems.run("--rag-answers=answers.jsonl", fresh=False)
         names.append(run.results["run"]["id"])
-    found = analyzed(recorded, "matching", *names)
-    assert found["runs"] == names
-    systems = {each["system"]: each["mean"] for each in found["systems"]}
+    analysis = analyze(three_systems, "matching", *names)
+    assert analysis["runs"] == names
+    systems = {each["system"]: each["mean"] for each in analysis["systems"]}
     assert systems == {"one": 1.0, f"two ({names[1]})": 0.0, "two@m2": pytest.approx(29 / 30)}
-    assert [each["n"] for each in found["pairs"]] == [N] * 3
-    assert refusal(recorded, "matching", names[0], names[0]) == f"the run {names[0]} is named twice; name each run once"
-    wanted = "the run has one system (one) with accuracy; run several, or name several runs"
-    assert refusal(recorded, "matching", names[0]) == wanted
+    assert [each["n"] for each in analysis["pairs"]] == [N] * 3
+    assert (
+        refusal(three_systems, "matching", names[0], names[0])
+        == f"the run {names[0]} is named twice; name each run once"
+    )
+    message = "the run has one system (one) with accuracy; run several, or name several runs"
+    assert refusal(three_systems, "matching", names[0]) == message
 
 
 @pytest.mark.parametrize(
-    ("change", "what"),
+    ("change", "difference"),
     [
         (("cases.jsonl", '"Paris"', '"Oslo"'), "the data of the case q1"),
         (("a.rag.toml", 'name = "desk"', 'name = "desk"\npassages = "retrieved"'), "passages of desk"),
         (("a.rag.toml", 'name = "desk"', 'name = "hall"'), "the testbed a.rag.toml::desk, which only one of them has"),
     ],
 )
-def test_runs_of_other_data_or_settings_are_refused(recorded: Project, change: Sequence[str], what: str) -> None:
+def test_runs_of_other_data_or_settings_are_refused(
+    three_systems: Project, change: Sequence[str], difference: str
+) -> None:
     names = []
-    for renewed in (False, True):
-        if renewed:
-            path = recorded.path / change[0]
+    for is_changed in (False, True):
+        if is_changed:
+            path = three_systems.path / change[0]
             path.write_text(path.read_text(encoding="utf-8").replace(change[1], change[2]), encoding="utf-8")
-        names.append(recorded.run("--rag-answers=answers.jsonl", fresh=False).results["run"]["id"])
-    text = refusal(recorded, "matching", *names)
-    assert f"differ in {what}" in text
+        names.append(three_systems.run("--rag-answers=answers.jsonl", fresh=False).results["run"]["id"])
+    text = refusal(three_systems, "matching", *names)
+    assert f"differ in {difference}" in text
     assert text.endswith("name runs of the same data and settings")
 
 
-def test_wrong_names_are_refused(recorded: Project) -> None:
-    recorded.run("--rag-answers=answers.jsonl")
-    for args, wanted in (
+def test_wrong_names_are_refused(three_systems: Project) -> None:
+    three_systems.run("--rag-answers=answers.jsonl")
+    for args, message in (
         (("--metric=acuracy",), "unknown metric 'acuracy'; did you mean 'accuracy'?"),
         (("--rows=workflw",), "unknown facet 'workflw'; did you mean 'workflow'?"),
         (("--axes=topics",), "unknown facet 'topics'; did you mean 'topic'?"),
@@ -167,25 +172,25 @@ def test_wrong_names_are_refused(recorded: Project) -> None:
         (("--rows=topic", "--cols=topic"), "a cell would average systems; give --rows or --cols system, workflow or"),
         (("--csv=results.json",), "--csv names 'results.json'; put the runs first and name another file"),
     ):
-        assert wanted in refusal(recorded, "matching", *args)
+        assert message in refusal(three_systems, "matching", *args)
 
 
-def test_deployment_is_by_a_facet_of_cases(recorded: Project) -> None:
-    recorded.run("--rag-answers=answers.jsonl")
-    assert "--by: unknown facet 'workflow'; known: " in refusal(recorded, "deployment", "--by=workflow")
+def test_deployment_refuses_a_facet_of_systems(three_systems: Project) -> None:
+    three_systems.run("--rag-answers=answers.jsonl")
+    assert "--by: unknown facet 'workflow'; known: " in refusal(three_systems, "deployment", "--by=workflow")
 
 
-def test_what_each_system_costs(recorded: Project) -> None:
-    recorded.run("--rag-answers=answers.jsonl")
-    rows = {each["system"]: each for each in analyzed(recorded, "deployment")["systems"]}
+def test_deployment_has_quality_time_and_cost_of_each_system(three_systems: Project) -> None:
+    three_systems.run("--rag-answers=answers.jsonl")
+    rows = {each["system"]: each for each in analyze(three_systems, "deployment")["systems"]}
     good, fair, bad = (rows[name] for name in ("good", "fair", "bad"))
     assert (good["quality"], good["p50_s"], good["cost_usd"], good["front"]) == (1.0, 2.0, pytest.approx(0.01), "yes")
     assert (fair["front"], fair["cost_per_right"]) == ("yes", pytest.approx(0.03 / 29))
     assert (bad["front"], bad["dominated_by"], bad["cost_per_right"]) == ("no", ["good", "fair"], None)
-    text = recorded.command("analyze", "deployment").stdout
+    text = three_systems.command("analyze", "deployment").stdout
     assert "dominated by good, fair" in text
-    ran = recorded.command("analyze", "deployment", "--by=topic", "--csv")
-    table = list(DictReader(StringIO(ran.stdout)))
+    process = three_systems.command("analyze", "deployment", "--by=topic", "--csv")
+    table = list(DictReader(StringIO(process.stdout)))
     assert table[0].keys() == {
         "topic", "system", "workflow", "model", "quality", "ci_low", "ci_high", "p50_s", "p95_s", "mean_s", "calls",
         "tool_calls", "prompt_tokens", "completion_tokens", "cost_usd", "cost_per_right", "front",
@@ -193,7 +198,7 @@ def test_what_each_system_costs(recorded: Project) -> None:
     assert [each["topic"] for each in table] == ["boats"] * 3 + ["cars"] * 3 + ["macro"] * 3
 
 
-def test_times_tell_the_concurrency_of_their_run(recorded: Project) -> None:
-    recorded.run("--rag-answers=answers.jsonl", "--rag-concurrency=4")
-    text = " ".join(recorded.command("analyze", "deployment").stdout.split())
+def test_times_are_reported_with_the_concurrency_of_their_run(three_systems: Project) -> None:
+    three_systems.run("--rag-answers=answers.jsonl", "--rag-concurrency=4")
+    text = " ".join(three_systems.command("analyze", "deployment").stdout.split())
     assert "good: rag_concurrency 4; its seconds include waiting at the provider" in text

@@ -41,8 +41,8 @@ def test_systems_are_compared(project: Project, mode: Mode) -> None:
     assert worst["status"] == "failed"
     assert worst["slice"] == {"system": "desks:rome"}
     assert len(worst["cells"]) == 4
-    compared = {(each["system"], each["minus"]): each["total"]["mean"] for each in run.results["differences"]}
-    assert compared == {
+    differences = {(each["system"], each["minus"]): each["total"]["mean"] for each in run.results["differences"]}
+    assert differences == {
         ("desks:rome", "desks:paris"): -1,
         ("fixed", "desks:paris"): 0,
         ("desks:Desk", "desks:paris"): 0,
@@ -53,7 +53,7 @@ def test_systems_are_compared(project: Project, mode: Mode) -> None:
     assert run.status == 1
 
 
-def test_one_named_system_leaves_ids_alone(project: Project) -> None:
+def test_one_named_system_does_not_change_ids(project: Project) -> None:
     _desks(project)
     run = project.run("--rag-system", "desks:paris")
     assert {outcome["nodeid"] for outcome in run.results["outcomes"]} == {

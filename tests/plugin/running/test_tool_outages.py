@@ -1,4 +1,4 @@
-"""An environment whose service dies during the session: errors from then on, and no score changes."""
+"""An environment whose service dies: later cases are errors, and no score changes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ CONFTEST = """
 
         def log_message(self, *args): ...
 
-    SERVED = {left}
+    MAX_CALLS = {calls}
 
     class Service:
         def __init__(self):
-            self.server, self.left = HTTPServer(("127.0.0.1", 0), Handler), SERVED
+            self.server, self.left = HTTPServer(("127.0.0.1", 0), Handler), MAX_CALLS
             threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
         def ask(self, word: str) -> str:
@@ -48,10 +48,10 @@ CONFTEST = """
         def answer(query):
             import asyncio
 
-            async def asked():
+            async def call():
                 with parts.environments.of_case().open() as tools:
                     return (await tools.run("ask", {{"word": query.question}})).text
-            return asyncio.run(asked())
+            return asyncio.run(call())
         return answer
 
     build.uses_environments = True
@@ -59,7 +59,7 @@ CONFTEST = """
     def pytest_rageval_register(registry):
         registry.systems.register("agent", build)
 """
-"""A conftest whose environment asks a server on loopback, which serves so many calls."""
+"""A conftest whose environment asks a server on loopback, which stops after that many calls."""
 
 TEST = """
     from pytest_rageval import rag_case
@@ -70,31 +70,31 @@ TEST = """
 """
 
 
-def served(project: Project, calls: int, *args: str) -> Run:
+def run_with_calls(project: Project, calls: int, *args: str) -> Run:
     project.data([case(f"q{number}", f"word {number}") for number in range(1, 6)])
-    project.file("conftest.py", CONFTEST.format(left=calls))
+    project.file("conftest.py", CONFTEST.format(calls=calls))
     project.file("test_it.py", TEST)
     project.file("pytest.ini", "[pytest]\nrag_system = agent")
     return project.run(*args)
 
 
 def test_cases_after_the_outage_are_errors_the_gate_fails_and_no_score_changes(project: Project) -> None:
-    whole, cut = served(project, 5), served(project, 2)
-    assert (whole.status, cut.status) == (0, 1)
-    assert list(cut.statuses.values()) == ["scored"] * 2 + ["error"] * 3
+    whole, outage = run_with_calls(project, 5), run_with_calls(project, 2)
+    assert (whole.status, outage.status) == (0, 1)
+    assert list(outage.statuses.values()) == ["scored"] * 2 + ["error"] * 3
     for name in ("q1", "q2"):
-        assert cut.outcomes[name]["scores"] == whole.outcomes[name]["scores"] == {"accuracy": {"value": 1.0}}
+        assert outage.outcomes[name]["scores"] == whole.outcomes[name]["scores"] == {"accuracy": {"value": 1.0}}
     for name in ("q3", "q4", "q5"):
-        outcome: Any = cut.outcomes[name]
+        outcome: Any = outage.outcomes[name]
         assert (outcome["error_type"], outcome["scores"]) == ("tool_unavailable", {})
         assert "the tool ask of environment 'desk' cannot be reached: " in outcome["error"]
-    gates = {expr: (gate["status"], gate["value"], gate["n"]) for expr, gate in cut.gates.items()}
+    gates = {expr: (gate["status"], gate["value"], gate["n"]) for expr, gate in outage.gates.items()}
     assert gates == {"accuracy >= 0.9": ("passed", 1.0, 2), "error_rate <= 0.1": ("failed", 0.6, 5)}
-    cut.said("*5 cases, 3 errors, *", "*1 error tool_unavailable: 3 of 5 cases*")
+    outage.said("*5 cases, 3 errors, *", "*1 error tool_unavailable: 3 of 5 cases*")
 
 
 def test_an_outage_in_every_process_is_the_same_error(project: Project, mode: Mode) -> None:
-    run = served(project, 0, *mode)
+    run = run_with_calls(project, 0, *mode)
     assert run.status == 1
     assert {outcome["error_type"] for outcome in run.results["outcomes"]} == {"tool_unavailable"}
     assert run.gates["error_rate <= 0.1"]["value"] == pytest.approx(1.0)

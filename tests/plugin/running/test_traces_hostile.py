@@ -1,4 +1,4 @@
-"""No value of a step loses its case, and what may not be written is not."""
+"""Hostile values of steps lose no case, and no hidden text or secret is written."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SEARCHES = """
 
     @tracing.tool
     def search(title):
-        with tracing.retrieve(title, retriever="shelf") as found:
-            found.passages = [{"id": "d1", "text": f"{title} is large.", "score": 0.5}]
+        with tracing.retrieve(title, retriever="shelf") as retrieval:
+            retrieval.passages = [{"id": "d1", "text": f"{title} is large.", "score": 0.5}]
         return f"{title} is large."
 
     def agent(query):
@@ -64,8 +64,8 @@ HOSTILE = """
     def agent(query):
         for value in VALUES:
             echo(value)
-        with tracing.retrieve("\\ud83d\\0") as found:
-            found.passages = [{"id": "\\ud83d", "text": "\\0" * 2**20}]
+        with tracing.retrieve("\\ud83d\\0") as retrieval:
+            retrieval.passages = [{"id": "\\ud83d", "text": "\\0" * 2**20}]
         return "Paris"
 
     def returns(query):
@@ -86,14 +86,14 @@ def test_no_value_of_a_step_loses_its_case(project: Project, mode: Mode) -> None
     assert [outcome["status"] for outcome in outcomes] == ["scored", "scored"]
     traces = [outcome["answer"]["trace"] for outcome in outcomes]
     assert sorted(map(len, traces)) == [14, 15]
-    collected = max(traces, key=len)
-    results = [step["detail"]["result"] for step in collected[:13]]
+    longest = max(traces, key=len)
+    results = [step["detail"]["result"] for step in longest[:13]]
     assert results[0] == "<Mute, whose repr raises ValueError>"
     assert results[4:7] == ["nan", "half \\ud83d", "NUL \x00"]
     assert len(results[11]) == 20_000 + len(" […1028576 characters…] ")
     assert all(len(json.dumps(result)) < 2_000 for at, result in enumerate(results) if at != 11)
-    shown = project.command("show", "--case", "q1")
-    assert (shown.returncode, shown.stderr) == (0, "")
+    process = project.command("show", "--case", "q1")
+    assert (process.returncode, process.stderr) == (0, "")
     assert project.command("export", "--as", "traces", "--out", "out").returncode == 0
 
 
@@ -161,15 +161,15 @@ def test_an_outage_is_an_error_that_a_resumed_run_asks_again(project: Project) -
     assert [gate["status"] for gate in again.results["gates"]] == ["passed", "passed"]
 
 
-REPLAYED = """
+RECORDS_FUNCTIONS = """
     import asyncio
     import pytest
     from pytest_rageval import recorded, tracing
 
     @tracing.tool
     def search(title):
-        with tracing.retrieve(title) as found:
-            found.passages = [{"id": "d1", "text": "Paris."}]
+        with tracing.retrieve(title) as retrieval:
+            retrieval.passages = [{"id": "d1", "text": "Paris."}]
         return title
 
     @recorded
@@ -194,8 +194,8 @@ REPLAYED = """
 """
 
 
-def test_a_replayed_function_brings_its_steps(project: Project) -> None:
-    project.says(cases("a", "b"), "gates=['tool_calls <= 2', 'tool_calls >= 2']", conftest=REPLAYED)
+def test_a_replayed_function_has_the_steps_of_its_recording(project: Project) -> None:
+    project.says(cases("a", "b"), "gates=['tool_calls <= 2', 'tool_calls >= 2']", conftest=RECORDS_FUNCTIONS)
     live = project.run("--rag-record-mode", "all")
     replayed = project.run("--rag-record-mode", "none")
     for run in (live, replayed):

@@ -1,4 +1,4 @@
-"""What a system records with `pytest_rageval.tracing` stands in results.json and in `rageval show --case`."""
+"""Steps from `pytest_rageval.tracing` in results.json and in `rageval show --case`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ CONFTEST = """
 
     @tracing.tool
     def search(title: str) -> str:
-        with tracing.retrieve(title, retriever="shelf") as found:
-            found.passages = [{"id": title.lower(), "text": f"{title} is the capital.", "score": 0.5}]
+        with tracing.retrieve(title, retriever="shelf") as retrieval:
+            retrieval.passages = [{"id": title.lower(), "text": f"{title} is the capital.", "score": 0.5}]
         return f"{title} is the capital.\\nIt is large."
 
     @tracing.tool(name="clock")
@@ -42,8 +42,8 @@ CONFTEST = """
         except LookupError:
             pass
         await asyncio.sleep(0.01)
-        found = await asyncio.to_thread(search, word)
-        return found.partition(" ")[0]
+        text = await asyncio.to_thread(search, word)
+        return text.partition(" ")[0]
 
     @pytest.fixture(scope="session")
     def rag_system():
@@ -89,9 +89,9 @@ def test_steps_of_a_plain_function_reach_results_and_show(project: Project, mode
     assert (nowhere["status"], nowhere["error_type"], nowhere["scores"]) == ("error", "tool_unavailable", {})
     assert "the index refuses connections" in nowhere["error"]
     assert nowhere["answer"]["trace"][-1]["detail"]["reason"] == "tool_unavailable"
-    shown = project.command("show", "--case", "q1")
-    assert shown.returncode == 0
-    pytest.LineMatcher(shown.stdout.splitlines()).fnmatch_lines(
+    process = project.command("show", "--case", "q1")
+    assert process.returncode == 0
+    pytest.LineMatcher(process.stdout.splitlines()).fnmatch_lines(
         [
             "test_it.py::test_it*q1* - scored, system rag_system",
             "question: say Paris",
@@ -115,7 +115,7 @@ def test_steps_of_a_plain_function_reach_results_and_show(project: Project, mode
 
 
 @pytest.mark.parametrize("at_once", ["1", "16"])
-def test_async_cases_at_once_never_mix(project: Project, at_once: str) -> None:
+def test_steps_of_async_cases_at_once_do_not_mix(project: Project, at_once: str) -> None:
     words = [f"City{n}" for n in range(16)]
     conftest = CONFTEST.replace("{system}", "agent")
     project.says(cases(*(f"say {word}" for word in words)), "gates=['n >= 1']", conftest=conftest)
@@ -126,35 +126,35 @@ def test_async_cases_at_once_never_mix(project: Project, at_once: str) -> None:
         assert steps_of(outcome) == [("tool", clock), *search_steps(word, at=1), ("end", {"reason": "finished"})]
 
 
-def test_an_unknown_case_names_the_nearest(project: Project) -> None:
+def test_an_unknown_case_is_reported_with_the_nearest_id(project: Project) -> None:
     project.says(cases("say Paris"))
     project.run()
-    shown = project.command("show", "--case", "q11")
-    assert shown.returncode == 2
-    assert "unknown case 'q11'; did you mean 'q1'?" in shown.stderr
+    process = project.command("show", "--case", "q11")
+    assert process.returncode == 2
+    assert "unknown case 'q11'; did you mean 'q1'?" in process.stderr
     assert "steps: none recorded" in project.command("show", "--case", "q1").stdout
 
 
 def test_recorded_answers_may_have_traces(project: Project, mode: Mode) -> None:
     passages = [{"id": "rome", "text": "Rome."}, {"id": "paris", "text": "Paris.", "score": 0.5}]
-    found = {"kind": "tool", "detail": {"name": "search", "arguments": {"k": [1]}, "passages": passages}}
-    asked = {"kind": "completion", "detail": {"prompt_tokens": 7, "completion_tokens": 1, "cost_usd": 0.5}}
+    search = {"kind": "tool", "detail": {"name": "search", "arguments": {"k": [1]}, "passages": passages}}
+    completion = {"kind": "completion", "detail": {"prompt_tokens": 7, "completion_tokens": 1, "cost_usd": 0.5}}
     outage = {"kind": "end", "detail": {"reason": "model_error", "detail": "timeout"}}
     rows = [
-        {"id": "q1", "answer": "Paris", "trace": [found, asked, asked]},
-        {"id": "q2", "answer": "Paris", "trace": [found, outage], "usage": {"prompt_tokens": 1}},
-        {"id": "q3", "answer": "Paris", "ranking": [{"id": "own"}], "trace": [found]},
+        {"id": "q1", "answer": "Paris", "trace": [search, completion, completion]},
+        {"id": "q2", "answer": "Paris", "trace": [search, outage], "usage": {"prompt_tokens": 1}},
+        {"id": "q3", "answer": "Paris", "ranking": [{"id": "own"}], "trace": [search]},
     ]
     project.says(cases(*["?"] * 3), "gates=['tool_calls <= 1', 'model_calls <= 1', 'error_rate <= 0.1']")
     project.file("answers.jsonl", "\n".join(map(json.dumps, rows)))
     run = project.run("--rag-answers", "answers.jsonl", "--rag-matrix", "tool_calls", *mode)
-    first, outage_case, own = (run.outcomes[name] for name in ("q1", "q2", "q3"))
+    first, outage_case, ranked = (run.outcomes[name] for name in ("q1", "q2", "q3"))
     assert [each["doc_id"] for each in first["answer"]["ranking"]] == ["rome", "paris"]
     assert first["answer"]["usage"] == {
         "prompt_tokens": 14, "completion_tokens": 2, "cost_usd": 1.0, "latency_s": None
     }  # fmt: skip
     assert first["answer"]["trace"][-1] == {"kind": "end", "detail": {"reason": "finished"}}
-    assert own["answer"]["ranking"] == [{"doc_id": "own", "score": None}]
+    assert ranked["answer"]["ranking"] == [{"doc_id": "own", "score": None}]
     assert (outage_case["status"], outage_case["error_type"], outage_case["scores"]) == ("error", "model_error", {})
     gates = {expr: (gate["status"], gate["value"], gate["n"]) for expr, gate in run.gates.items()}
     assert gates == {
@@ -165,16 +165,16 @@ def test_recorded_answers_may_have_traces(project: Project, mode: Mode) -> None:
     run.said("tool_calls by dataset x ability*", "*calls of an answer (n); *", "*1.00 (2+1)*")
 
 
-def test_a_row_whose_trace_is_no_list_ends_the_session(project: Project) -> None:
+def test_a_row_whose_trace_is_not_a_list_ends_the_session(project: Project) -> None:
     project.says(cases("?"))
     project.file("answers.jsonl", json.dumps({"id": "q1", "answer": "Paris", "trace": "searched"}))
     run = project.run("--rag-answers", "answers.jsonl")
     assert run.status == 4
-    wanted = "answers.jsonl:1: trace: found 'searched', wanted a list of objects with kind and detail"
-    assert wanted in run.result.stderr.str()
+    message = "answers.jsonl:1: trace: found 'searched', wanted a list of objects with kind and detail"
+    assert message in run.result.stderr.str()
 
 
-def test_traces_are_exported_one_file_a_case(project: Project) -> None:
+def test_traces_are_exported_to_one_file_per_case(project: Project) -> None:
     conftest = CONFTEST.replace("{system}", "plain")
     rows = [
         *cases("say Paris", "say Rome"),
@@ -185,9 +185,9 @@ def test_traces_are_exported_one_file_a_case(project: Project) -> None:
     ]
     project.says(rows, conftest=conftest)
     run = project.run()
-    exported = project.command("export", "--as", "traces", "--out", "out")
-    assert (exported.returncode, exported.stderr) == (0, "")
-    assert exported.stdout.startswith("out: 6 traces of run ")
+    export = project.command("export", "--as", "traces", "--out", "out")
+    assert (export.returncode, export.stderr) == (0, "")
+    assert export.stdout.startswith("out: 6 traces of run ")
     names = sorted(path.name for path in (project.path / "out").iterdir())
     assert [name.partition("-")[0] for name in names] == ["A_1", "a", "a_1", "q1.json", "q2.json", "x.json"]
     content = json.loads((project.path / "out" / "q1.json").read_text(encoding="utf-8"))
@@ -204,9 +204,9 @@ def test_traces_are_exported_one_file_a_case(project: Project) -> None:
 def test_a_run_without_traces_has_nothing_to_export(project: Project) -> None:
     project.says(cases("say Paris"))
     project.run()
-    exported = project.command("export", "--as", "traces")
-    assert exported.returncode == 2
-    assert "has a trace; docs/how-to/traces.md shows how" in exported.stderr
+    export = project.command("export", "--as", "traces")
+    assert export.returncode == 2
+    assert "has a trace; docs/how-to/traces.md shows how" in export.stderr
 
 
 THREADS = """
@@ -241,11 +241,11 @@ def test_steps_of_threads_without_context_are_counted_once(project: Project, mod
     run = project.run(*mode)
     assert run.text.count("trace: 4 steps came from threads without the case's context") == 1
     for outcome in run.outcomes.values():
-        kept = {"name": "search", "arguments": {"title": "kept"}, "result": "kept"}
-        assert steps_of(outcome) == [("tool", kept), ("end", {"reason": "finished"})]
+        detail = {"name": "search", "arguments": {"title": "kept"}, "result": "kept"}
+        assert steps_of(outcome) == [("tool", detail), ("end", {"reason": "finished"})]
 
 
-def test_sync_systems_in_threads_never_mix(project: Project) -> None:
+def test_steps_of_sync_systems_in_threads_do_not_mix(project: Project) -> None:
     words = [f"City{n}" for n in range(16)]
     conftest = CONFTEST.replace("{system}", "plain")
     project.says(cases(*(f"say {word}" for word in words)), "gates=['n >= 1']", conftest=conftest)
@@ -254,7 +254,7 @@ def test_sync_systems_in_threads_never_mix(project: Project) -> None:
         assert steps_of(run.outcomes[f"q{number}"])[:2] == search_steps(word)
 
 
-def test_answers_from_each_document_alone_keep_their_steps_apart(project: Project) -> None:
+def test_answers_from_single_documents_add_no_steps_to_the_trace(project: Project) -> None:
     words = ["Paris", "Rome"]
     conftest = CONFTEST.replace("{system}", "plain")
     project.says(cases(*(f"say {word}" for word in words)), conftest=conftest)
@@ -267,7 +267,7 @@ def test_answers_from_each_document_alone_keep_their_steps_apart(project: Projec
         assert outcome["scores"]["erag:P@5"]["value"] is not None
 
 
-def test_a_generator_of_ones_own_adds_its_steps_between_ours(project: Project) -> None:
+def test_steps_of_a_user_generator_are_in_the_trace_of_the_default_system(project: Project) -> None:
     conftest = CONFTEST.replace("return {system}", "return plain").replace("def rag_system():", "def rag_generator():")
     project.says(cases("say Paris"), conftest=conftest)
     project.file("pytest.ini", "[pytest]\nrag_corpus = corpus.jsonl\n")
@@ -295,5 +295,5 @@ def test_a_system_that_raises_keeps_the_steps_before_it(project: Project, mode: 
     assert "RuntimeError: the agent is broken" in broken["error"]
     assert [kind for kind, _ in steps_of(broken)] == ["tool", "retrieve"]
     assert [kind for kind, _ in steps_of(fine)] == ["tool", "retrieve", "completion", "end"]
-    shown = project.command("show", "--case", "q1").stdout
-    assert 'tool  search(title="trouble")' in shown
+    output = project.command("show", "--case", "q1").stdout
+    assert 'tool  search(title="trouble")' in output

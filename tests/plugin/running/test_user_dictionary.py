@@ -1,4 +1,4 @@
-"""``rag_user_dict``: words of the user's, for every process of a session and no later one."""
+"""``rag_user_dict``: words of the user for all processes of one session, and no later one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUNS = """
 """
 
 
-def made(project: Project, ini: str) -> Project:
+def write_project(project: Project, ini: str) -> Project:
     pytest.importorskip("jieba", reason="the extra chinese is not installed")
     rows = [case("q1", "say 韩玉赏鉴", "赏鉴", language="zh"), case("q2", "say 赏鉴", "赏鉴", language="zh")]
     project.says(rows, test=RUNS)
@@ -24,20 +24,20 @@ def made(project: Project, ini: str) -> Project:
     return project
 
 
-def test_words_of_the_users_are_cut_by_in_every_process(project: Project, mode: Mode) -> None:
-    run = made(project, "rag_user_dict = words/own.txt").run(*mode)
+def test_every_process_segments_words_with_the_user_dictionary(project: Project, mode: Mode) -> None:
+    run = write_project(project, "rag_user_dict = words/own.txt").run(*mode)
     assert [outcome["scores"]["token_f1"]["value"] for outcome in run.outcomes.values()] == [0.0, 1.0]
     assert run.results["run"]["versions"]["rag_user_dict"].startswith("sha256:")
     assert "韩玉赏鉴" not in words("韩玉赏鉴")
 
 
-def test_without_it_jiebas_dictionary_cuts(project: Project) -> None:
-    run = made(project, "").run()
+def test_without_a_user_dictionary_words_are_those_of_jieba(project: Project) -> None:
+    run = write_project(project, "").run()
     assert all(outcome["scores"]["token_f1"]["value"] > 0 for outcome in run.outcomes.values())
     assert "rag_user_dict" not in run.results["run"]["versions"]
 
 
-def test_a_file_that_is_not_there_is_a_usage_error(project: Project) -> None:
-    result = made(project, "rag_user_dict = gone.txt").pytester.runpytest_inprocess()
+def test_a_missing_file_is_a_usage_error(project: Project) -> None:
+    result = write_project(project, "rag_user_dict = gone.txt").pytester.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*rag_user_dict: '*gone.txt' cannot be read (No such file*; give a file*"])

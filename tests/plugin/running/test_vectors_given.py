@@ -10,11 +10,9 @@ from support.projects.rag_project import Project, case
 from pytest_rageval.retrieval import dense
 from pytest_rageval.retrieval.encoder import SentenceEncoder
 
-pytest.importorskip(
-    "usearch.index", reason="the extra dense is not installed"
-)  # as pytester forgets what a run imports
+pytest.importorskip("usearch.index", reason="the extra dense is not installed")  # pytester unloads modules after a run
 
-ASKED = [case("q1", "What is the warranty of a kettle?", "two years"), case("q2", "When do parcels leave?", "Mondays")]
+CASES = [case("q1", "What is the warranty of a kettle?", "two years"), case("q2", "When do parcels leave?", "Mondays")]
 CONFTEST = """
     import zlib
 
@@ -41,26 +39,26 @@ CONFTEST = """
 def shop(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     if find_spec("sentence_transformers") is None:
         pytest.skip("the extra dense is not installed")
-    monkeypatch.setattr(dense, "SentenceEncoder", SentenceEncoder)  # puts back what the conftest replaces
-    project.says(ASKED, conftest=CONFTEST)
+    monkeypatch.setattr(dense, "SentenceEncoder", SentenceEncoder)  # restores what the conftest replaces
+    project.says(CASES, conftest=CONFTEST)
     texts = {"k": "The warranty of a kettle lasts two years.", "p": "Parcels leave on Mondays."}
     project.data([{"id": name, "text": text} for name, text in texts.items()], "kb.jsonl")
     return project
 
 
-def ini(project: Project, *params: str, retriever: str = "dense") -> None:
+def write_ini(project: Project, *params: str, retriever: str = "dense") -> None:
     lines = ["[pytest]", "rag_corpus = kb.jsonl", f"rag_retriever = {retriever}", "rag_retriever_params ="]
     project.file("pytest.ini", "\n".join([*lines, *(f"    {line}" for line in params)]))
 
 
 @pytest.mark.parametrize("index", ["flat", "hnsw"])
 def test_dense_retrieval_answers_the_cases(shop: Project, index: str) -> None:
-    ini(shop, "model = words", f"index = {index}", 'query_prefix = "query: "')
+    write_ini(shop, "model = words", f"index = {index}", 'query_prefix = "query: "')
     run = shop.run()
     assert run.status == 0, run.text
     assert {name: o["answer"]["ranking"][0]["doc_id"] for name, o in run.outcomes.items()} == {"q1": "k", "q2": "p"}
-    told = run.results["deployment"]["retrievers"][0]["facts"]
-    assert (told["retriever"], told["index"], told["query_prefix"], told["recall@10"]) == (
+    facts = run.results["deployment"]["retrievers"][0]["facts"]
+    assert (facts["retriever"], facts["index"], facts["query_prefix"], facts["recall@10"]) == (
         "dense",
         index,
         "query: ",
@@ -68,18 +66,18 @@ def test_dense_retrieval_answers_the_cases(shop: Project, index: str) -> None:
     )
 
 
-def test_hybrid_has_the_settings_of_its_parts(shop: Project) -> None:
-    ini(shop, "dense.model = words", "dense.index = hnsw", "bm25.k1 = 1.2", retriever="hybrid")
+def test_hybrid_retrieval_uses_the_settings_of_its_parts(shop: Project) -> None:
+    write_ini(shop, "dense.model = words", "dense.index = hnsw", "bm25.k1 = 1.2", retriever="hybrid")
     run = shop.run()
     assert run.status == 0, run.text
     best = run.outcomes["q1"]["answer"]["ranking"][0]
     assert (best["doc_id"], best["score"]) == ("k", pytest.approx(2 / 61))
 
 
-def test_a_setting_that_cannot_be_used_is_one_sentence(shop: Project) -> None:
-    ini(shop, "model = ./nowhere")
+def test_a_setting_that_cannot_be_used_is_reported_in_one_sentence(shop: Project) -> None:
+    write_ini(shop, "model = ./nowhere")
     run = shop.run()
     assert run.status == 4
-    told = run.result.stderr.str()
-    assert "ERROR: rag_retriever_params has model = './nowhere', but " in told
-    assert "Traceback" not in run.text + told
+    errors = run.result.stderr.str()
+    assert "ERROR: rag_retriever_params has model = './nowhere', but " in errors
+    assert "Traceback" not in run.text + errors

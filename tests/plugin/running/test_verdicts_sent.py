@@ -1,4 +1,4 @@
-"""Scores go back to the traces of their cases: `pytest --rag-otel`, with a collector on the loopback."""
+"""`pytest --rag-otel` sends scores to the traces of their cases, here to a local collector."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ PROVIDERS = """
             word, _, rest = query.question.partition(" ")
             if word == "raise":
                 raise ValueError(rest)
-            found = json.dumps([{"id": "d1", "text": f"It is {rest}."}])
-            named = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": found}
-            with trace.get_tracer("app").start_as_current_span("retrieval", attributes=named):
+            documents = json.dumps([{"id": "d1", "text": f"It is {rest}."}])
+            retrieval = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": documents}
+            with trace.get_tracer("app").start_as_current_span("retrieval", attributes=retrieval):
                 pass
-            asked = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": messages("user", query.question),
-                     "gen_ai.output.messages": messages("assistant", rest)}
-            with trace.get_tracer("app").start_as_current_span("chat", attributes=asked):
+            chat = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": messages("user", query.question),
+                    "gen_ai.output.messages": messages("assistant", rest)}
+            with trace.get_tracer("app").start_as_current_span("chat", attributes=chat):
                 return rest
         return answer
 """
@@ -60,28 +60,28 @@ def collector(project: Project) -> Iterator[OtlpCollector]:
 
 
 def events(collector: OtlpCollector) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return trace, span and attributes of each event that came."""
-    found = []
+    """Return trace, span and attributes of each event that the collector received."""
+    results = []
     for line in collector.lines():
         for resource in line.get("resourceLogs", ()):
             for scope in resource["scopeLogs"]:
                 for record in scope["logRecords"]:
                     assert record["eventName"] == "gen_ai.evaluation.result"
                     values = {each["key"]: next(iter(each["value"].values())) for each in record["attributes"]}
-                    found.append((record["traceId"], record["spanId"], values))
-    return found
+                    results.append((record["traceId"], record["spanId"], values))
+    return results
 
 
 def case_spans(collector: OtlpCollector) -> dict[str, tuple[str, str]]:
     """Return trace and span of each case by its id."""
-    found = {}
+    spans = {}
     for line in collector.lines():
         for resource in line.get("resourceSpans", ()):
             for span in (span for scope in resource["scopeSpans"] for span in scope["spans"]):
                 names = {each["key"]: each["value"].get("stringValue") for each in span.get("attributes", ())}
                 if span["name"] == "rageval.case":
-                    found[str(names["rageval.case.id"])] = (span["traceId"], span["spanId"])
-    return found
+                    spans[str(names["rageval.case.id"])] = (span["traceId"], span["spanId"])
+    return spans
 
 
 def run(project: Project, collector: OtlpCollector, *args: str) -> Run:
@@ -95,9 +95,9 @@ def test_each_score_is_an_event_on_the_trace_of_its_case(
     project: Project, collector: OtlpCollector, mode: Mode
 ) -> None:
     assert run(project, collector, *mode).status == 1
-    spans, sent = case_spans(collector), events(collector)
+    spans, results = case_spans(collector), events(collector)
     name = "gen_ai.evaluation."
-    by_case = {next(key for key, span in spans.items() if span == (trace, at)): values for trace, at, values in sent}
+    by_case = {next(key for key, span in spans.items() if span == (trace, at)): values for trace, at, values in results}
     assert by_case["right"] == {f"{name}name": "accuracy", f"{name}score.value": 1.0, f"{name}score.label": "pass"}
     assert by_case["wrong"] == {f"{name}name": "accuracy", f"{name}score.value": 0.0, f"{name}score.label": "fail"}
     assert by_case["broken"]["error.type"] == "system_error"
@@ -105,13 +105,13 @@ def test_each_score_is_an_event_on_the_trace_of_its_case(
     assert f"{name}score.value" not in by_case["broken"]
 
 
-def test_the_round_trip_ends_on_the_same_traces(project: Project, collector: OtlpCollector) -> None:
+def test_scores_of_imported_traces_are_sent_to_the_same_traces(project: Project, collector: OtlpCollector) -> None:
     run(project, collector)
     spans, before = case_spans(collector), len(events(collector))
     options = ("--failed", "--force", "--id-attribute", "rageval.case.id")
-    imported = project.command("import", "otel", "traces.jsonl", *options)
-    assert imported.returncode == 0, imported.stderr
-    assert "1 traces contain no call" in imported.stdout  # of the case that raised
+    process = project.command("import", "otel", "traces.jsonl", *options)
+    assert process.returncode == 0, process.stderr
+    assert "1 traces contain no call" in process.stdout  # the case that raised
     cases = [json.loads(line) for line in (project.path / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(each["id"], each["question"], each["labelled"]) for each in cases] == [("wrong", "say Rome", False)]
     assert cases[0]["passages"] == [{"id": "d1", "text": "It is Rome."}]

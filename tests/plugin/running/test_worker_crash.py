@@ -44,7 +44,7 @@ ANSWERS = """
 """
 
 
-def _crashed(outcome: Any) -> None:
+def _check_crash(outcome: Any) -> None:
     assert (outcome["status"], outcome["error_type"]) == ("error", "worker_crashed")
     assert outcome["error"] == "its process died with exit code 3 when the case ran alone"
     assert outcome["facets"]["dataset"] == "cases"
@@ -66,7 +66,9 @@ EXIT, SIGNAL = "with exit code 3", "with signal SIGSEGV"
         ("loadgroup", {"q6": EXIT, "q15": EXIT}),
     ],
 )
-def test_only_the_culprits_of_those_in_flight_are_errors(project: Project, dist: str, culprits: dict[str, str]) -> None:
+def test_only_the_crashing_cases_of_those_in_flight_are_errors(
+    project: Project, dist: str, culprits: dict[str, str]
+) -> None:
     questions = {f"q{number}": f"question {number}" for number in range(1, 25)}
     questions |= {name: "exit" if how == EXIT else "signal" for name, how in culprits.items()}
     gates = f"gates=['accuracy >= 1', 'n >= {24 - len(culprits)}']"
@@ -77,7 +79,10 @@ def test_only_the_culprits_of_those_in_flight_are_errors(project: Project, dist:
         name: f"its process died {how} when the case ran alone" for name, how in culprits.items()
     }
     assert list(run.statuses.values()).count("scored") == 24 - len(culprits)
-    assert [gate["status"] for gate in run.results["gates"]] == ["passed", "passed"]  # after what ran alone
+    assert [gate["status"] for gate in run.results["gates"]] == [
+        "passed",
+        "passed",
+    ]  # decided after the cases that ran alone
     run.said("*tests in flight in * that died*: each runs again with nothing else in flight*")
     suite = ElementTree.fromstring((project.path / "junit.xml").read_text(encoding="utf-8"))[0]  # noqa: S314 - ours
     assert (suite.get("tests"), suite.get("errors")) == ("26", str(len(culprits)))
@@ -105,14 +110,14 @@ BETWEEN_TWO_TESTS = """
             if hasattr(plugin, "sendevent"):
                 send = plugin.sendevent
 
-                def held(name, **arguments):
+                def send_slowly(name, **arguments):
                     send(name, **arguments)
                     if name == "runtest_protocol_complete":
-                        time.sleep(0.2)  # the next test has its answer, and has not begun
+                        time.sleep(0.2)  # the next test has its answer and has not started
                         between.set()
                         time.sleep(0.2)
 
-                plugin.sendevent = held
+                plugin.sendevent = send_slowly
 """
 
 
@@ -132,7 +137,7 @@ def test_the_case_of_a_dead_worker_is_an_error(project: Project, at: int) -> Non
     project.says(cases(*questions, topic="Funds"), GATES, conftest=CRASHES)
     run = project.run("-n2")
     assert run.status == 1
-    _crashed(run.outcomes.pop(f"q{at + 1}"))
+    _check_crash(run.outcomes.pop(f"q{at + 1}"))
     assert sorted(run.statuses.values()) == ["error", *["scored"] * 5]
     assert run.gates["error_rate <= 0.5"]["value"] == pytest.approx(1 / 6)
     assert [gate["status"] for gate in run.results["gates"]] == ["passed", "failed", "passed"]
@@ -144,7 +149,7 @@ def test_a_session_whose_only_case_crashes_reports_it(project: Project, args: Mo
     project.says([case("q1", "crash", topic="Funds")], GATES, conftest=CRASHES)
     run = project.run(*args)
     assert run.status == 1
-    _crashed(run.outcomes["q1"])
+    _check_crash(run.outcomes["q1"])
     assert run.gates["error_rate <= 0"]["status"] == "failed"
     assert run.gates["error_rate <= 0.5"]["status"] == "failed"
 
@@ -153,7 +158,7 @@ def test_without_a_restart_the_tests_that_did_not_run_are_reported(project: Proj
     project.says(cases("crash", *[RIGHT] * 9, topic="Funds"), GATES, conftest=CRASHES)
     run = project.run("-n1", "--max-worker-restart=0", "-rs")
     assert run.status == 1
-    _crashed(run.outcomes["q1"])
+    _check_crash(run.outcomes["q1"])
     assert {gate["status"] for gate in run.results["gates"]} == {"skipped"}
     run.said("*9 of its cases did not run*", "*9 not run*")
 

@@ -1,4 +1,4 @@
-"""The facets ``workflow`` and ``model``: where they come from, and what uses them."""
+"""The facets ``workflow`` and ``model``: their sources and their uses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SYSTEMS = """
         plain: app:say
 """
 
-RECORDED = (
+ANSWERS = (
     {"id": "q1", "answer": "Paris", "workflow": "react", "model": "m1"},
     {"id": "q2", "answer": "Rome", "workflow": "react", "model": "m1"},
     {"id": "q1", "answer": "Rome", "system": "named"},
@@ -43,8 +43,8 @@ def app(project: Project) -> Project:
 
 def labels(run: Run) -> dict[str, tuple[Any, Any]]:
     """Return system -> workflow and model of its outcomes."""
-    found = {each["system"]: each["facets"] for each in run.results["outcomes"]}
-    return {name: (facets.get("workflow"), facets.get("model")) for name, facets in found.items()}
+    facets_by_system = {each["system"]: each["facets"] for each in run.results["outcomes"]}
+    return {name: (facets.get("workflow"), facets.get("model")) for name, facets in facets_by_system.items()}
 
 
 def test_named_systems_have_their_labels_and_the_built_in_ones_their_workflow(app: Project, mode: Mode) -> None:
@@ -81,8 +81,8 @@ def test_cases_are_selected_by_the_workflow(app: Project) -> None:
     assert set(labels(run)) == {"mine"}
 
 
-def test_recorded_rows_have_theirs_or_the_systems_name(app: Project) -> None:
-    app.data(list(RECORDED), "answers.jsonl")
+def test_recorded_rows_have_their_workflow_or_the_name_of_the_system(app: Project) -> None:
+    app.data(list(ANSWERS), "answers.jsonl")
     run = app.run("--rag-answers=answers.jsonl")
     assert labels(run) == {"react@m1": ("react", "m1"), "named": ("named", None)}
     assert [each["scores"]["accuracy"]["value"] for each in run.results["outcomes"]] == [1.0, 0.0, 0.0, 0.0]
@@ -114,16 +114,16 @@ def test_a_facet_of_the_data_has_priority(app: Project) -> None:
 @pytest.mark.parametrize("name", ["llm", "extractive", "closed_book"])
 def test_an_alias_cannot_be_the_name_of_a_system(app: Project, name: str) -> None:
     app.file("pytest.ini", f"[pytest]\nrag_systems = {name}: app:say\n")
-    wanted = f"rag_systems has the alias '{name}', which is the name of a system; choose another alias"
-    assert refused(app) == wanted
+    message = f"rag_systems has the alias '{name}', which is the name of a system; choose another alias"
+    assert refused(app) == message
 
 
-def test_an_unknown_alias_is_suggested(app: Project) -> None:
+def test_an_unknown_alias_is_refused_with_a_suggestion(app: Project) -> None:
     assert refused(app, "--rag-system=mien").endswith("did you mean 'mine'?")
 
 
 def test_a_baseline_of_an_older_version_is_compared(app: Project) -> None:
-    """An older baseline has neither facet, or has one of the data's own; new ones are written without both."""
+    """Older baselines have neither facet, or a facet of the data; new baselines have neither."""
     args = ("--rag-system=mine", "--rag-baseline=base.json")
     assert app.run(*args, "--rag-update-baseline").status == 0
     path = app.path / "base.json"
@@ -139,7 +139,7 @@ def test_a_baseline_of_an_older_version_is_compared(app: Project) -> None:
     app.run(*args, "-v").said("no score changed")
 
 
-def test_a_case_that_the_baseline_has_alone_belongs_to_the_workflow_of_its_system(app: Project) -> None:
+def test_a_case_that_only_the_baseline_has_belongs_to_the_workflow_of_its_system(app: Project) -> None:
     args = ("--rag-system=mine", "--rag-baseline=base.json")
     app.data(cases(*[RIGHT] * 6))
     assert app.run(*args, "--rag-update-baseline").status == 0

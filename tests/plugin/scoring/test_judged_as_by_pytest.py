@@ -39,7 +39,7 @@ JUDGE: Mapping[str, Any] = {
 
 
 def verdict(body: Mapping[str, Any]) -> str:
-    """Return what the judge says: "no idea" is a rejection, and of "mumble" it says nothing readable."""
+    """Return a verdict: "no idea" is a rejection; the verdict on "mumble" is unreadable."""
     system, user = (text_of(message) for message in body["messages"][:2])
     if "> mumble" in user:
         return "well"
@@ -51,53 +51,53 @@ def verdict(body: Mapping[str, Any]) -> str:
 
 
 @pytest.fixture
-def recorded(project: Project) -> Any:
+def results(project: Project) -> Any:
     """Return the results of a session that replays its judge; the server has stopped."""
-    said = ["Paris", "no idea", "mumble"]
+    texts = ["Paris", "no idea", "mumble"]
     case = {"answers": ["Paris"]}
     cases = [{"id": f"q{at}", "question": f"Capital {at}?", "topic": f"t{at % 2}", **case} for at in range(N)]
     write_rows(project.path / "cases.jsonl", cases)
-    write_rows(project.path / "answers.jsonl", [{"id": f"q{at}", "answer": said[at % 3]} for at in range(N - 1)])
+    write_rows(project.path / "answers.jsonl", [{"id": f"q{at}", "answer": texts[at % 3]} for at in range(N - 1)])
     project.file("test_it.py", TEST)
     with OpenAIServer(reply=verdict) as server:
         params = f"rag_judge_params=api_base = {server.base_url}\napi_key = {KEY}\nmax_tokens = 64"
         args = ("--rag-answers", "answers.jsonl", "--rag-judge-model", MODEL, "-o", params)
         project.run(*args, "--rag-record-mode", "once")
-        assert len(server.requests) == 28  # a reply without a label is asked for once more
+        assert len(server.requests) == 28  # a reply without a label is requested once more
     return project.run(*args, "--rag-record-mode", "none").results
 
 
-def test_recorded_verdicts_are_scored_as_by_pytest(project: Project, recorded: Any) -> None:
+def test_recorded_verdicts_give_the_same_scores_as_pytest(project: Project, results: Any) -> None:
     scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", metrics=METRICS, gates=GATES, jobs=1, **JUDGE)
-    same_outcomes(scores, recorded)
-    same_gates(scores, recorded)
+    same_outcomes(scores, results)
+    same_gates(scores, results)
     assert {gate.status for gate in scores.gates} == {"passed", "failed"}
     assert scores.cell(RATE).n_unscored == 4  # 3 replies without a label, 1 case without an answer
     assert scores.mean(ACCURATE) == 0.5
-    theirs = {outcome["case_id"]: outcome["calls"]["replayed"] for outcome in recorded["outcomes"]}
-    assert {row["case_id"]: row["calls.replayed"] for row in scores.rows()} == theirs
+    replays = {outcome["case_id"]: outcome["calls"]["replayed"] for outcome in results["outcomes"]}
+    assert {row["case_id"]: row["calls.replayed"] for row in scores.rows()} == replays
 
 
 def test_a_verdict_that_is_not_recorded_is_unscored_and_counted(
-    project: Project, recorded: Any, capsys: pytest.CaptureFixture[str]
+    project: Project, results: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = project.path / "cassettes" / FILE
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if "Capital 0?" not in line or "rejected" in line]
-    assert len(kept) == len(lines) - 1
+    other_lines = [line for line in lines if "Capital 0?" not in line or "rejected" in line]
+    assert len(other_lines) == len(lines) - 1
     args = ["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", f"{RATE},{ACCURATE}", "--judge-model", MODEL,
             "--judge-param", "max_tokens = 64", "--jobs", "1"]  # fmt: skip
     assert main([*args, "--out", "before"]) == 0
-    path.write_text("".join(kept), encoding="utf-8")
+    path.write_text("".join(other_lines), encoding="utf-8")
     assert main([*args, "--out", "after"]) == 0
     note = f"verdicts are not recorded, so scores are missing (judge_unavailable): 1 of {ACCURATE}"
-    said = capsys.readouterr().out
-    assert note in said
-    assert f"no reply of judge '{MODEL}' to this request is recorded" in said
+    output = capsys.readouterr().out
+    assert note in output
+    assert f"no reply of judge '{MODEL}' to this request is recorded" in output
     assert main([*args, "--judge-param", "seed = 1", "--out", "other"]) == 0
-    said = capsys.readouterr().out
-    assert said.count("the nearest recording differs so:") == 1
-    assert "+seed: 1" in said
+    output = capsys.readouterr().out
+    assert output.count("the nearest recording differs so:") == 1
+    assert "+seed: 1" in output
     texts = {name: (project.path / name / "summary.txt").read_text(encoding="utf-8") for name in ("before", "after")}
     assert ["judge_unavailable" in text for text in texts.values()] == [False, True]
     scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", metrics=METRICS, jobs=1, **JUDGE)
@@ -108,7 +108,7 @@ def test_a_verdict_that_is_not_recorded_is_unscored_and_counted(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"metrics": [RATE]}, "needs verdicts of a judge, which are read from recordings; name its model with"),
         ({"metrics": ["accuracy"], "judge_model": MODEL}, f"no metric asks the judge '{MODEL}'; leave"),
@@ -117,17 +117,17 @@ def test_a_verdict_that_is_not_recorded_is_unscored_and_counted(
     ],
 )  # fmt: skip
 def test_a_judge_without_recordings_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Mapping[str, Any], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Mapping[str, Any], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     cases, answers = [{"id": "q", "question": "?", "answers": ["Paris"]}], [{"id": "q", "answer": "Paris"}]
-    with pytest.raises(SettingError, match=re.escape(said)):
+    with pytest.raises(SettingError, match=re.escape(message)):
         rag.score(cases, answers, **arguments)
 
 
 @pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the arguments of a call that reads recordings, of which there are none yet."""
+def score_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return arguments of ``rageval score`` with a judge; its folder of recordings is empty."""
     monkeypatch.chdir(tmp_path)
     write_rows(tmp_path / "cases.jsonl", [{"id": "q", "question": "?", "answers": ["Paris"]}])
     write_rows(tmp_path / "answers.jsonl", [{"id": "q", "answer": "Paris"}])
@@ -137,7 +137,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def refusal(capsys: pytest.CaptureFixture[str], args: list[str]) -> str:
-    """Return the one sentence with which the command refuses its arguments."""
+    """Return the one sentence that refuses the arguments."""
     assert main(args) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -146,38 +146,42 @@ def refusal(capsys: pytest.CaptureFixture[str], args: list[str]) -> str:
 
 
 def test_a_malformed_recording_is_refused_before_anything_is_scored(
-    asked: list[str], capsys: pytest.CaptureFixture[str]
+    score_arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("cassettes", FILE).write_text('{"key": 1}\n', encoding="utf-8")
-    said = refusal(capsys, asked)
-    assert f"{FILE}:1: " in said
-    assert "[RAG412]" in said
+    error = refusal(capsys, score_arguments)
+    assert f"{FILE}:1: " in error
+    assert "[RAG412]" in error
     assert not Path("scores").exists()
 
 
 def test_a_folder_with_the_name_of_the_recordings_is_refused(
-    asked: list[str], capsys: pytest.CaptureFixture[str]
+    score_arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("cassettes", FILE).mkdir()
-    said = refusal(capsys, asked)
-    assert f"{FILE}: recordings cannot be read here" in said
-    assert "[RAG412]" in said
+    error = refusal(capsys, score_arguments)
+    assert f"{FILE}: recordings cannot be read here" in error
+    assert "[RAG412]" in error
 
 
-def test_a_repeat_in_a_record_is_refused(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_reserved_key_repeat_is_refused_in_a_record(
+    score_arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     write_rows(Path("cases.jsonl"), [{"id": "q", "question": "?", "answers": ["Paris"], "repeat": "x"}])
     Path("cassettes", FILE).write_text("", encoding="utf-8")
-    assert "the key 'repeat' is reserved by the plugin; rename it" in refusal(capsys, asked)
+    assert "the key 'repeat' is reserved by the plugin; rename it" in refusal(capsys, score_arguments)
 
 
-def test_a_parameter_of_the_judge_is_checked_as_by_pytest(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_malformed_parameter_of_the_judge_is_refused(
+    score_arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("cassettes", FILE).write_text("", encoding="utf-8")
-    said = refusal(capsys, [*asked, "--judge-param", "attempts = 0"])
-    assert "--judge-param has attempts = 0; write a whole number of 1 or more" in said
-    refused: list[tuple[dict[str, Any], str]] = [
+    error = refusal(capsys, [*score_arguments, "--judge-param", "attempts = 0"])
+    assert "--judge-param has attempts = 0; write a whole number of 1 or more" in error
+    problems: list[tuple[dict[str, Any], str]] = [
         ({"attempts": 0}, "judge_params has attempts = 0; write a whole number of 1 or more"),
         ({"top": object()}, r"the param 'top' is or holds <object .* which is no JSON value"),
     ]
-    for params, message in refused:
+    for params, message in problems:
         with pytest.raises(SettingError, match=message):
             rag.score("jsonl:cases.jsonl", "answers.jsonl", metrics=[RATE], judge_model=MODEL, judge_params=params)

@@ -28,7 +28,11 @@ GATES = [
     "latency_p95 <= 0.9",
     "n >= 10",
 ]
-COMPARED = ["accuracy >= baseline - 0.01", "token_f1[topic=*] >= baseline", "accuracy[system=beta] >= baseline - 0.5"]
+BASELINE_GATES = [
+    "accuracy >= baseline - 0.01",
+    "token_f1[topic=*] >= baseline",
+    "accuracy[system=beta] >= baseline - 0.5",
+]
 TEST = """
     from pytest_rageval import rag_case
 
@@ -40,7 +44,7 @@ LIKE = pytest.approx
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
-def _scored(project: Project, gates: list[str], cluster: str | None, *args: str) -> Any:
+def _run_pytest(project: Project, gates: list[str], cluster: str | None, *args: str) -> Any:
     more = f", cluster={cluster!r}" if cluster else ""
     project.file("test_it.py", TEST.format(metrics=METRICS, gates=gates, cluster=more))
     return project.run("--rag-answers", "new.jsonl", *args).results
@@ -56,7 +60,7 @@ def data(project: Project) -> Project:
 
 @pytest.mark.parametrize("cluster", [None, "doc"])
 def test_scores_and_gates_are_those_of_pytest(data: Project, cluster: str | None) -> None:
-    results = _scored(data, GATES, cluster)
+    results = _run_pytest(data, GATES, cluster)
     scores = rag.score("jsonl:cases.jsonl", "new.jsonl", metrics=METRICS, gates=GATES, cluster=cluster, jobs=1)
     assert {outcome["error_type"] for outcome in results["outcomes"]} == {None, "model_error", "no_recorded_answer"}
     same_outcomes(scores, results)
@@ -66,14 +70,14 @@ def test_scores_and_gates_are_those_of_pytest(data: Project, cluster: str | None
 
 
 def test_baseline_gates_are_those_of_pytest(data: Project) -> None:
-    data.file("test_it.py", TEST.format(metrics=METRICS, gates=COMPARED, cluster=", cluster='doc'"))
+    data.file("test_it.py", TEST.format(metrics=METRICS, gates=BASELINE_GATES, cluster=", cluster='doc'"))
     base = ("--rag-baseline", "base.json")
     assert data.run("--rag-answers", "old.jsonl", *base, "--rag-update-baseline").status in (0, 1)
-    results = _scored(data, COMPARED, "doc", *base)
-    scored: dict[str, Any] = {"metrics": METRICS, "cluster": "doc", "jobs": 1}
-    rag.score("jsonl:cases.jsonl", "old.jsonl", out="old-scores", **scored)
+    results = _run_pytest(data, BASELINE_GATES, "doc", *base)
+    options: dict[str, Any] = {"metrics": METRICS, "cluster": "doc", "jobs": 1}
+    rag.score("jsonl:cases.jsonl", "old.jsonl", out="old-scores", **options)
     for baseline in ("base.json", "old-scores"):
-        scores = rag.score("jsonl:cases.jsonl", "new.jsonl", gates=COMPARED, baseline=baseline, **scored)
+        scores = rag.score("jsonl:cases.jsonl", "new.jsonl", gates=BASELINE_GATES, baseline=baseline, **options)
         same_gates(scores, results)
     assert any(gate["status"] == "failed" and gate["baseline"] is not None for gate in results["gates"])
     assert json.loads((data.path / "old-scores" / "summary.json").read_text())["gates"] == []
@@ -100,22 +104,24 @@ SUITE = """
 
 
 def _same_suite(project: Project, suite: str, answers: str) -> Scores:
-    """Assert that a suite has the same scores and gates as with pytest, and return them."""
+    """Assert that a suite has the same scores and gates as in pytest; return its scores."""
     project.file("all.rag.toml", suite)
     results = project.run("--rag-answers", answers).results
     scores = rag.score("all.rag.toml", answers, jobs=1)
-    theirs = {(o["testbed"], o["case_id"], o["system"], o["facets"].get("noise_rate")): o for o in results["outcomes"]}
-    mine = {(r["testbed"], r["case_id"], r["system"], r.get("facet.noise_rate")): r for r in scores.rows()}
-    assert mine.keys() == theirs.keys()
-    assert len({row["nodeid"] for row in mine.values()}) == len(mine)
-    for key, row in mine.items():
-        values = {name: score["value"] for name, score in theirs[key]["scores"].items() if score["value"] is not None}
+    outcomes = {
+        (o["testbed"], o["case_id"], o["system"], o["facets"].get("noise_rate")): o for o in results["outcomes"]
+    }
+    rows = {(r["testbed"], r["case_id"], r["system"], r.get("facet.noise_rate")): r for r in scores.rows()}
+    assert rows.keys() == outcomes.keys()
+    assert len({row["nodeid"] for row in rows.values()}) == len(rows)
+    for key, row in rows.items():
+        values = {name: score["value"] for name, score in outcomes[key]["scores"].items() if score["value"] is not None}
         assert {name[6:]: value for name, value in row.items() if name.startswith("score.")} == LIKE(values, abs=1e-9)
     same_gates(scores, results)
     return scores
 
 
-def test_a_suite_is_scored_as_by_pytest(data: Project) -> None:
+def test_a_suite_has_the_same_scores_as_in_pytest(data: Project) -> None:
     _same_suite(data, SUITE, "new.jsonl")
 
 
@@ -130,7 +136,7 @@ RGB = """
 """
 
 
-def test_datasets_of_other_formats_are_scored_as_by_pytest(project: Project) -> None:
+def test_datasets_of_other_formats_have_the_same_scores_as_in_pytest(project: Project) -> None:
     project.file("en_int.json", (FIXTURES / "datasets" / "rgb" / "en_int.json").read_text(encoding="utf-8"))
     write_rows(project.path / "answers.jsonl", [{"id": "en_int-0", "answer": "Mara Voss and Tom Reed"},
                                                 {"id": "en_int-1", "answer": "In 1950."}])  # fmt: skip
@@ -149,7 +155,7 @@ CORPUS_TEST = """
 """
 
 
-def test_evidence_is_judged_by_the_corpus_as_by_pytest(project: Project) -> None:
+def test_evidence_in_a_corpus_gives_the_same_scores_as_in_pytest(project: Project) -> None:
     quotes = ["A ticket costs four euro.", "It runs until ten.", "It never sinks."]
     cases = [{"id": f"q{at}", "question": "?", "answers": ["four"], "evidence": [{"page": "ferry", "quote": quote}]}
              for at, quote in enumerate(quotes)]  # fmt: skip
@@ -162,8 +168,8 @@ def test_evidence_is_judged_by_the_corpus_as_by_pytest(project: Project) -> None
     corpus = ("-o", "rag_corpus=corpus.jsonl", "-o", "rag_chunking=sentences 1")
     results = project.run("--rag-answers", "answers.jsonl", *corpus).results
     options: dict[str, Any] = {"metrics": ["R@1", "page_R@2", "accuracy"], "jobs": 1}
-    held: dict[str, Any] = {"corpus": ["corpus.jsonl"], "chunking": "sentences 1"}
-    scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", **held, **options)
+    corpus_options: dict[str, Any] = {"corpus": ["corpus.jsonl"], "chunking": "sentences 1"}
+    scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", **corpus_options, **options)
     same_outcomes(scores, results)
     assert [row.get("score.R@1") for row in scores.rows()] == [1.0, 0.0, None]
     assert [row.get("evidence") for row in scores.rows()] == [o["evidence"] for o in results["outcomes"]]

@@ -1,4 +1,4 @@
-"""The workflow of the example: its jobs fit together, and its commands do what they are there for."""
+"""The workflow of the example project: its jobs fit together, and its commands work."""
 
 from __future__ import annotations
 
@@ -36,47 +36,51 @@ def jobs() -> Any:
 
 def command(job: Any, name: str) -> str:
     """Return the one command of a job that has ``name`` in it."""
-    (found,) = [step["run"] for step in job["steps"] if f"{name} " in step.get("run", "") and "pip" not in step["run"]]
-    assert isinstance(found, str)
-    return found
+    (line,) = [step["run"] for step in job["steps"] if f"{name} " in step.get("run", "") and "pip" not in step["run"]]
+    assert isinstance(line, str)
+    return line
 
 
-def used(job: Any, action: str) -> Any:
-    (found,) = [step for step in job["steps"] if step.get("uses", "").startswith(f"actions/{action}@")]
-    return found
+def step_of(job: Any, action: str) -> Any:
+    (action_step,) = [step for step in job["steps"] if step.get("uses", "").startswith(f"actions/{action}@")]
+    return action_step
 
 
 @pytest.mark.parametrize(
     ("bound", "fails", "status"), [(0.6, "", 0), (0.9, "q2", 1)], ids=["all holds", "a test and a gate fail"]
 )
-def test_the_jobs_together_fail_as_one_run(
+def test_the_jobs_together_have_the_status_of_one_run(
     project: Project, jobs: Any, bound: float, fails: str, status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project.says(cases("say Paris", "say Paris", "say Rome", "say Paris"))
     project.file("test_it.py", BODY.replace("{bound}", str(bound)).replace("{fails}", fails))
-    job, kept, fetched = jobs["shard"], used(jobs["shard"], "upload-artifact"), used(jobs["gates"], "download-artifact")
+    job, upload, download = (
+        jobs["shard"],
+        step_of(jobs["shard"], "upload-artifact"),
+        step_of(jobs["gates"], "download-artifact"),
+    )
     assert jobs["gates"]["needs"] == "shard"
-    assert jobs["gates"]["if"] == kept["if"] == "${{ !cancelled() }}"  # a failed test keeps no gate from its decision
+    assert jobs["gates"]["if"] == upload["if"] == "${{ !cancelled() }}"  # gates are decided even after a failed test
     shards = job["strategy"]["matrix"]["shard"]
     assert f"/{len(shards)} " in command(job, "pytest")
     for shard in shards:
         line, name = (
-            text.replace("${{ matrix.shard }}", str(shard)) for text in (command(job, "pytest"), kept["with"]["name"])
+            text.replace("${{ matrix.shard }}", str(shard)) for text in (command(job, "pytest"), upload["with"]["name"])
         )
         run = project.run(*shlex.split(line)[3:], json_path=None)
         assert run.status in (0, status)
-        assert fnmatch(name, fetched["with"]["pattern"])
-        folder = project.path / fetched["with"]["path"] / name
+        assert fnmatch(name, download["with"]["pattern"])
+        folder = project.path / download["with"]["path"] / name
         folder.mkdir(parents=True)
-        for path in kept["with"]["path"].split():
+        for path in upload["with"]["path"].split():
             shutil.move(project.path / path, folder / path)
     rageval, *arguments = shlex.split(command(jobs["gates"], "merge"))
     assert rageval == "rageval"
-    given = [path for word in arguments for path in (sorted(map(str, project.path.glob(word))) or [word])]
-    assert len(given) == len(arguments) + len(shards) - 1
-    assert main(given) == status
+    paths = [path for word in arguments for path in (sorted(map(str, project.path.glob(word))) or [word])]
+    assert len(paths) == len(arguments) + len(shards) - 1
+    assert main(paths) == status
     assert main(shlex.split(command(jobs["gates"], "export"))[1:]) == 0
-    for path in used(jobs["gates"], "upload-artifact")["with"]["path"].split():
+    for path in step_of(jobs["gates"], "upload-artifact")["with"]["path"].split():
         assert (project.path / path).is_file()
     [comment] = set(re.findall(r"body=@(\S+)", command(jobs["gates"], "gh")))
     text = (project.path / comment).read_text(encoding="utf-8")
@@ -102,10 +106,15 @@ def test_the_comment_of_an_earlier_run_is_edited_and_no_other(
     (tmp_path / "gh").chmod(0o755)
     (tmp_path / "comments.json").write_text(json.dumps(comments), encoding="utf-8")
     [step] = [step for step in jobs["gates"]["steps"] if "gh api" in step.get("run", "")]
-    told = {"GITHUB_REPOSITORY": "org/town", "PR": "7", "OURS": step["env"]["OURS"], "GH_LOG": str(tmp_path / "log")}
-    env = os.environ | told | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    variables = {
+        "GITHUB_REPOSITORY": "org/town",
+        "PR": "7",
+        "OURS": step["env"]["OURS"],
+        "GH_LOG": str(tmp_path / "log"),
+    }
+    env = os.environ | variables | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     assert step["shell"] == "bash"
     subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], cwd=tmp_path, env=env, check=True)
-    asked, done = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
-    assert asked.startswith("api --paginate repos/org/town/issues/7/comments --jq ")
-    assert done == last
+    list_call, write_call = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert list_call.startswith("api --paginate repos/org/town/issues/7/comments --jq ")
+    assert write_call == last
