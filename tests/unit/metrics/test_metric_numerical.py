@@ -34,8 +34,7 @@ def score_after(numeric_sample: Sample, *labels: str) -> tuple[float | str | Non
 def test_the_judge_gets_no_request_if_the_rule_decides(text: str, expected: float, label: str) -> None:
     score, model = score_after(sample_of(text))
     assert (score, model.requests) == (expected, ())
-    score = NUMERICAL_ACCURACY.compute(sample_of(text))
-    assert score.verdict == Verdict(label, by="rule")
+    assert NUMERICAL_ACCURACY.compute(sample_of(text)).verdict == Verdict(label, by="rule")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
