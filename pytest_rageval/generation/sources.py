@@ -33,13 +33,13 @@ _CORPUS_FIRST = ("beir",)
 """Dataset formats with a separate corpus."""
 
 
-def cases_of(dataset: Dataset, where: Mapping[str, object] | None, beside: Path, user: str) -> tuple[Case, ...]:
+def cases_of(dataset: Dataset, where: Mapping[str, object] | None, base_folder: Path, user: str) -> tuple[Case, ...]:
     """Return the cases of a dataset, each with all passages of its record.
 
     Args:
         dataset: ``format:path``, or the records.
         where: facets that a case must have.
-        beside: the folder of the file that names it.
+        base_folder: the folder of the file that names it.
         user: the function or test that reads it, for messages.
 
     Raises:
@@ -50,7 +50,7 @@ def cases_of(dataset: Dataset, where: Mapping[str, object] | None, beside: Path,
         raise SettingError(f"{user} takes format:path, or a list of Case or Instance, found {short_repr(dataset)}")
     if where is not None and not isinstance(where, Mapping):
         raise SettingError(f"{user}: where: found {short_repr(where)}, wanted a dict of facets")
-    records = _records(dataset, beside, user) if isinstance(dataset, str) else tuple(dataset)
+    records = _records(dataset, base_folder, user) if isinstance(dataset, str) else tuple(dataset)
     for each in records:
         if not isinstance(each, (Instance, Case)):
             raise SettingError(f"{user} takes format:path, or a list of Case or Instance, found {short_repr(each)}")
@@ -64,7 +64,7 @@ def cases_of(dataset: Dataset, where: Mapping[str, object] | None, beside: Path,
     return tuple(cases[at] for at in selected)
 
 
-def passages_of(source: str | Sequence[Passage], beside: Path, user: str) -> tuple[Passage, ...]:
+def passages_of(source: str | Sequence[Passage], base_folder: Path, user: str) -> tuple[Passage, ...]:
     """Return the passages of a dataset's records, of a corpus named as in ``rag_corpus``, or of a list.
 
     If a dataset has passages with the role negative, only those.
@@ -80,28 +80,28 @@ def passages_of(source: str | Sequence[Passage], beside: Path, user: str) -> tup
     else:
         format_name = source.partition(":")[0]
         is_dataset = ":" in source and format_name in _FORMATS and format_name not in _CORPUS_FIRST
-        result = _of_records(source, beside, user) if is_dataset else _of_corpus(source, beside)
+        result = _of_records(source, base_folder, user) if is_dataset else _of_corpus(source, base_folder)
     if not result:
         raise SettingError(f"{user}: {short_repr(source)} has no passage; name a dataset or a corpus with passages")
     return result
 
 
-def _of_records(dataset: str, beside: Path, user: str) -> tuple[Passage, ...]:
-    all_passages = [passage for record in _records(dataset, beside, user) for passage in record.passages or ()]
+def _of_records(dataset: str, base_folder: Path, user: str) -> tuple[Passage, ...]:
+    all_passages = [passage for record in _records(dataset, base_folder, user) for passage in record.passages or ()]
     negative = [passage for passage in all_passages if passage.role == "negative"]
     return tuple(negative or all_passages)
 
 
-def _of_corpus(line: str, beside: Path) -> tuple[Passage, ...]:
-    return tuple(passages(places((line,), beside, _READERS), _READERS, parse_chunking("none")))
+def _of_corpus(line: str, base_folder: Path) -> tuple[Passage, ...]:
+    return tuple(passages(places((line,), base_folder, _READERS), _READERS, parse_chunking("none")))
 
 
-def _records(dataset: str, beside: Path, user: str) -> tuple[Instance, ...]:
+def _records(dataset: str, base_folder: Path, user: str) -> tuple[Instance, ...]:
     format_name, colon, text = dataset.partition(":")
     if not colon or not text:
         raise SettingError(f"{user}: dataset {short_repr(dataset)} is not format:path", code="RAG104")
     loader = _FORMATS.get(format_name, user)
-    candidates = [beside / text, Path.cwd() / text]
+    candidates = [base_folder / text, Path.cwd() / text]
     path = next((each for each in candidates if each.exists()), None)
     if path is None:
         paths = " nor ".join(ascii_safe(str(each)) for each in dict.fromkeys(candidates))

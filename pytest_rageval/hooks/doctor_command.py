@@ -130,7 +130,7 @@ def _component_checks(config: pytest.Config, options: Options) -> Iterator[Check
     if options.named_systems:
         yield _run_check("rag_systems", partial(check_names, options.named_systems.values(), catalog.systems))
     if options.corpus:
-        files = partial(places, options.corpus, options.beside, catalog.corpora)
+        files = partial(places, options.corpus, options.ini_folder, catalog.corpora)
         yield _run_check("rag_corpus", lambda: f"{len([*files()]):,} files")
         get = partial(catalog.retrievers.get, options.retriever, "rag_retriever")
         yield _run_check(f"retriever {options.retriever}", get)
@@ -139,7 +139,7 @@ def _component_checks(config: pytest.Config, options: Options) -> Iterator[Check
     if options.prompts:
         yield _run_check("rag_prompts", lambda: Models(options, None, None).prompts)
     for line in options.user_dict:
-        yield _run_check(f"rag_user_dict {line}", (options.beside / Path(line).expanduser()).read_bytes)
+        yield _run_check(f"rag_user_dict {line}", (options.ini_folder / Path(line).expanduser()).read_bytes)
     if options.baseline.path is not None:
         yield _run_check(f"baseline {options.baseline.path}", partial(_baseline, options))
 

@@ -46,7 +46,7 @@ def judged_metric(name: str) -> JudgedMetric:
         if judge is None:
             raise SettingError(f"--metric {name}: a rule computes it, not a judge; name a judged metric")
         options = Options(config)
-        embedder = local_embedder(options.embedder, options.beside)
+        embedder = local_embedder(options.embedder, options.ini_folder)
         return JudgedMetric(judge, embedder, "" if embedder is not None else options.embedder.name or "")
 
     return in_project(find)
@@ -62,6 +62,6 @@ def loaded_judge(folder: Path) -> LocalJudge:
 
     def load(config: pytest.Config) -> LocalJudge:
         options = Options(config)
-        return load_judge(folder, str(folder), lambda: local_embedder(options.embedder, options.beside))
+        return load_judge(folder, str(folder), lambda: local_embedder(options.embedder, options.ini_folder))
 
     return in_project(load)

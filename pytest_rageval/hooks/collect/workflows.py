@@ -30,7 +30,7 @@ def setup_of(collected: Collected, responder: Responder) -> SystemSetup:
     rootdir, invocation_dir = options.folders
     is_alias = responder.name in options.named_systems
     where = f"rag_systems: {responder.name}" if is_alias else "--rag-system" if options.systems else "rag_system"
-    folder = invocation_dir if options.systems and not is_alias else options.beside
+    folder = invocation_dir if options.systems and not is_alias else options.ini_folder
     return SystemSetup(
         where=where,
         options=ComponentOptions(dict(responder.options), where),
@@ -60,7 +60,7 @@ def files_of(collected: Collected, responder: Responder) -> tuple[Path, ...]:
     needs = needs_of(collected, responder) or Requirements()
     runs = [kind.partition(":")[2] for _, kind, _ in needs.retrievers if kind.startswith("run:")]
     files = workflow.files(workflow.read(setup_of(collected, responder)))
-    return (*files, *(collected.options.beside / path for path in runs))
+    return (*files, *(collected.options.ini_folder / path for path in runs))
 
 
 def check_workflows(collected: Collected) -> None:

@@ -170,7 +170,7 @@ class Models:
     @cached_property
     def local_embedder(self) -> LocalEmbedder | None:
         """The embedding model of the options if it runs on this machine, else None; see `local_embedder`."""
-        return local_embedder(self._options.embedder, self._options.beside)
+        return local_embedder(self._options.embedder, self._options.ini_folder)
 
     def embedder_of(self, model: object) -> Embedder | None:
         """Return the client of an overridden ``rag_embedder``, like `client_of`."""

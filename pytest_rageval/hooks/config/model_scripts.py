@@ -75,7 +75,7 @@ class Scripts:
         """Return the file of a script; raise `SettingError` if it is missing."""
         options, file = self._options, name.removeprefix(SCRIPT).strip()
         rootdir, invoked = options.folders
-        base = invoked if name in options.cli_models else options.beside
+        base = invoked if name in options.cli_models else options.ini_folder
         path = next((path for folder in (base, rootdir) if (path := folder / file).is_file()), None)
         if path is None or not file:
             problem = f"there is no file {short_repr(file)}; correct the path"

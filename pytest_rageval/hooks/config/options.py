@@ -208,7 +208,7 @@ class Options(Settings):
         help="number of runs to keep in .rageval/runs, or all, and their size (default 50, 2 GB)",
         more="explanation/stored.md#the-folder-of-a-run")
 
-    beside = Fact(invocation.ini_folder)
+    ini_folder = Fact(invocation.ini_folder)
     folders = Fact(invocation.folders)
     cli_models = Fact(invocation.cli_models)
     narrowed = Fact(invocation.is_narrowed)

@@ -200,7 +200,7 @@ def _build(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | 
         options,
         corpora,
         store_in(collected.rootdir),
-        folder=collected.options.beside,
+        folder=collected.options.ini_folder,
         replays=cassettes is not None and not cassettes.may_ask(KIND, line.name),
     )
     return _close_at_end(collected, factory(parts))
@@ -237,4 +237,4 @@ class _Corpora:
 
     def _corpus(self, line: str) -> Corpus:
         options, formats = self._collected.options, self._collected.catalog.corpora
-        return Corpus([line], "none", options.beside, formats, self._collected.corpus.watch)
+        return Corpus([line], "none", options.ini_folder, formats, self._collected.corpus.watch)

@@ -36,7 +36,7 @@ def load_local_judges(collected: Collected, entries: Iterable[Entry]) -> None:
         panel = collected.panels[judge.name]
         for name in filter(is_local, panel.models):
             where = f"{JUDGES}: {judge.name}: {name}"
-            folder = collected.options.beside / name.removeprefix(LOCAL)
+            folder = collected.options.ini_folder / name.removeprefix(LOCAL)
             local = load_judge(folder, where, lambda: collected.models.local_embedder)
             _check(local, judge, languages, where)
             collected.local_judges[name] = local

@@ -67,7 +67,7 @@ def retriever_of_kind(
 def _build_kind(
     collected: Collected, kind: str, params: Mapping[str, object], passages: tuple[Passage, ...], digest: str
 ) -> Retriever:
-    retrievers, folder = collected.catalog.retrievers, collected.options.beside
+    retrievers, folder = collected.catalog.retrievers, collected.options.ini_folder
     store, watch = store_in(collected.rootdir), collected.corpus.watch
     network = collected.models.network
     parts = RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch, network)
@@ -123,6 +123,6 @@ def build_retriever(
         watch: shows the progress of indexing.
         network: what retrievers over the network share with the session's models.
     """
-    params, folder = options.retriever_params, options.beside
+    params, folder = options.retriever_params, options.ini_folder
     parts = RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch, network)
     return adapted(retrievers.get(options.retriever)(parts))

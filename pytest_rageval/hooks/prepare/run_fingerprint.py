@@ -71,10 +71,10 @@ def _environment_data(collected: Collected) -> dict[str, str]:
 
     formats, digests = collected.catalog.corpora, {}
     for name, line in collected.options.environments.items():
-        files = places(tuple(filter(None, [line.options.get("corpus")])), collected.options.beside, formats)
+        files = places(tuple(filter(None, [line.options.get("corpus")])), collected.options.ini_folder, formats)
         data_files = [line.options[option] for option in DATA_FILES.get(line.kind, ()) if option in line.options]
         contents = [_content(place.path) for place in files]
-        contents += [_content(collected.options.beside / file) for file in data_files]
+        contents += [_content(collected.options.ini_folder / file) for file in data_files]
         if contents:
             digests[f"{ENVIRONMENTS}: {name}"] = _digest(contents)
     return digests
@@ -124,10 +124,10 @@ def _systems(collected: Collected) -> dict[str, str]:
     values |= {f"the judge {name}": judge.digest[:16] for name, judge in collected.local_judges.items()}
     kind, _, path = options.retriever.partition(":")
     if kind == "run" and path:
-        values["the file of rag_retriever"] = _content(options.beside / path)
+        values["the file of rag_retriever"] = _content(options.ini_folder / path)
     query = options.retriever_params.get("query")
     if kind == "opensearch" and isinstance(query, str):
-        values["the query of rag_retriever"] = _content(options.beside / Path(query).expanduser())
+        values["the query of rag_retriever"] = _content(options.ini_folder / Path(query).expanduser())
     scripts = {name: collected.models.scripts.path(name) for _, name in collected.models.names if is_script(name)}
     values |= {f"the file of {name}": _content(file) for name, file in scripts.items()}
     for responder in dict.fromkeys(entry.responder for entry in collected.entries):
