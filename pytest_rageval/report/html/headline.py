@@ -85,4 +85,5 @@ def notes_of(results: Mapping[str, Any]) -> list[str]:
     biased = [bias_text(each) for each in BIAS.read_rows(results) if each.verdict != FAIR]
     unselected = [f"{counted(plan.unselected, 'case')} not selected"] if plan.unselected else []
     unmatched = [f"no case of this session matches the gate {gate}" for gate in plan.unmatched_gates]
-    return [*warnings_of(plan, inconclusive), *untrusted, *biased, *unselected, *unmatched]
+    unscored = (results.get("comparison") or {}).get("cases", {}).get("unscored", {})
+    return [*warnings_of(plan, inconclusive, unscored), *untrusted, *biased, *unselected, *unmatched]

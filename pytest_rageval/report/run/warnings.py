@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
+from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.gate_results import ungated_testbeds
 from pytest_rageval.report.run.plan import Plan
@@ -13,12 +14,13 @@ from pytest_rageval.trace.steps import has_failed, tool_calls
 __all__ = ["unrecorded_results", "warnings_of"]
 
 
-def warnings_of(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
+def warnings_of(plan: Plan, undecided: Iterable[tuple[str, str]], unscored: Mapping[str, int]) -> list[str]:
     """Return the warnings of a run: about its data, gates that may hide a drop, and testbeds that cannot fail.
 
     Args:
         plan: the run's plan.
         undecided: (scope, gate) of each gate that holds but may hide a drop.
+        unscored: metric -> number of compared cases with a score in the baseline only.
     """
     notes = [f"{testbed.name}: {note}" for testbed in plan.testbeds.values() for note in testbed.notes]
     notes += plan.notes
@@ -26,10 +28,21 @@ def warnings_of(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
         notes += [
             f"{scope}: {gate} is inconclusive; rag_inconclusive = fail would fail it" for scope, gate in undecided
         ]
+    notes += _lost_scores(plan, unscored)
     notes += [
         f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in ungated_testbeds(plan)
     ]
     return notes
+
+
+def _lost_scores(plan: Plan, unscored: Mapping[str, int]) -> Iterator[str]:
+    """Yield a warning for each metric with a baseline gate that does not compare some of the baseline's scores."""
+    texts = [*plan.session_gates, *(gate for testbed in plan.testbeds.values() for gate in testbed.gates)]
+    metrics = {gate.metric for gate in map(parse_gate, texts) if gate.baseline} if unscored and not plan.updates else ()
+    for metric, n in unscored.items():
+        if metric in metrics:
+            cases = f"{counted(n, 'case')} that the baseline scored"
+            yield f"{metric} has no value in {cases}, so its gates compare only the other cases"
 
 
 def unrecorded_results(outcomes: Iterable[Outcome]) -> list[str]:

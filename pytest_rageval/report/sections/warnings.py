@@ -19,7 +19,9 @@ __all__ = ["WARNINGS"]
 
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     results = [gate.result for gate in run.gates]
-    notes = warnings_of(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
+    undecided = [(each.scope, str(each.gate)) for each in results if each.undecided]
+    comparison = run.comparison(screen.choice)
+    notes = warnings_of(run.plan, undecided, {} if comparison is None else comparison.unscored)
     notes += unrecorded_results(run.outcomes.values()) if run.texts else []
     notes += unlike_training(run.local_uses)
     if screen.verbosity < 1:  # -v shows the sections on judges
