@@ -30,15 +30,15 @@ def reason(each: Draft) -> str:
 
 
 def test_a_draft_that_passes_lists_all_checks() -> None:
-    passed = run_checks(draft(evidence=("The museum opens at 9:00.",)))
-    assert passed.state == "waiting"
-    assert passed.checks == tuple(BUILTIN)
+    result = run_checks(draft(evidence=("The museum opens at 9:00.",)))
+    assert result.state == "waiting"
+    assert result.checks == tuple(BUILTIN)
 
 
 def test_the_first_check_that_fails_is_the_reason() -> None:
-    failed = run_checks(draft("According to the text, is it 9:00?" + "x" * 300, evidence=("not there",)))
-    assert (failed.state, failed.reason, failed.checks) == ("dropped", "evidence_not_verbatim", ("wrong_fields",))
-    assert failed.verdicts == {"evidence_not_verbatim": "'not there' is in no source"}
+    result = run_checks(draft("According to the text, is it 9:00?" + "x" * 300, evidence=("not there",)))
+    assert (result.state, result.reason, result.checks) == ("dropped", "evidence_not_verbatim", ("wrong_fields",))
+    assert result.verdicts == {"evidence_not_verbatim": "'not there' is in no source"}
 
 
 @pytest.mark.parametrize(

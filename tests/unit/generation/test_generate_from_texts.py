@@ -85,8 +85,8 @@ def test_topics_are_written_edited_and_used(texts: PlanProject, capsys: pytest.C
     assert main(["generate", "topics", "plan.toml", "--out", "topics.toml"]) == 0
     assert capsys.readouterr().out == "topics.toml: 2 topics of 2 documents (2 by first heading)\n"
     assert [topic.path for topic in read_topics(Path("topics.toml"))] == ["Ferries", "电车"]
-    edited = '[[topic]]\nname = "Boats"\nkeywords = ["heron", "pier", "salt"]\n[[topic]]\nname = "Rails"\n'
-    texts.write("topics.toml", edited + 'documents = ["docs/gone.md"]\n')
+    topics = '[[topic]]\nname = "Boats"\nkeywords = ["heron", "pier", "salt"]\n[[topic]]\nname = "Rails"\n'
+    texts.write("topics.toml", topics + 'documents = ["docs/gone.md"]\n')
     texts.write("plan.toml", CORPUS + '[topics]\nfile = "topics.toml"\n')
     status, lines = texts.run()
     assert status == 0

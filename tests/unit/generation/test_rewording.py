@@ -103,9 +103,9 @@ def test_a_wording_that_changes_the_question_is_refused(
     project: PlanProject, reply: str, reason: str, finding: str
 ) -> None:
     drafts, material, _ = drafts_by_wording(project, {ANN: reply})
-    refused = refusal(drafts[ANN])
-    assert (refused["by"], refused["reason"]) == ("m", reason)
-    assert finding in refused["found"]
+    verdict = refusal(drafts[ANN])
+    assert (verdict["by"], verdict["reason"]) == ("m", reason)
+    assert finding in verdict["found"]
     line = f"other wordings of m: 2 kept, 1 refused (1 {reason})"
     assert wordings_line(drafts.values()) == line
     report = report_of(material, list(drafts.values()), Sets((), (), ()))
@@ -183,13 +183,13 @@ def test_a_wording_that_repeats_a_restored_question_is_refused(project: PlanProj
 
 
 def test_a_wording_that_is_in_a_leakage_file_is_refused(project: PlanProject) -> None:
-    leaked = "In which city of the country is Ann Lee employed as a curator of the museum?"
-    project.write("train.jsonl", json.dumps({"question": leaked}))
+    training_question = "In which city of the country is Ann Lee employed as a curator of the museum?"
+    project.write("train.jsonl", json.dumps({"question": training_question}))
     drafts, _, _ = drafts_by_wording(
-        project, {ANN: wording(leaked)}, head=MODEL + '[leakage]\nagainst = "train.jsonl"\n'
+        project, {ANN: wording(training_question)}, head=MODEL + '[leakage]\nagainst = "train.jsonl"\n'
     )
     assert refusal(drafts[ANN])["reason"] == "train_overlap"
-    assert refusal(drafts[ANN])["question"] == leaked
+    assert refusal(drafts[ANN])["question"] == training_question
 
 
 def test_only_kept_cases_of_the_template_are_asked(project: PlanProject) -> None:

@@ -215,8 +215,8 @@ def test_the_shipped_plan_has_the_shape_of_the_academic_tasks(shipped: Path) -> 
         for template in templates
     ]
     assert Counter(levels) == {("seeking", "one"): 7, ("understanding", "several"): 4, ("application", "several"): 12}
-    opened = read_scholars(shipped / "persons.jsonl", shipped / "publications.jsonl")
-    tools = [tool.name for tool in ScholarTools(opened).tools]
+    scholars = read_scholars(shipped / "persons.jsonl", shipped / "publications.jsonl")
+    tools = [tool.name for tool in ScholarTools(scholars).tools]
     assert sorted(template.route for template in templates if ">" not in template.route) == sorted(tools)
     assert all(name.strip() in tools for template in templates for name in template.route.split(">"))
     cases = records(shipped)
@@ -250,8 +250,8 @@ def replay_route(tools: Mapping[str, Tool], case: Mapping[str, Any], rows: Mappi
             name, ("pub_id", "pub_id") if name in PUBLICATION_TOOLS else ("person_id", "person_id")
         )
         for each in ids:
-            returned = tools[name].call(**{parameter: rows[each][column]})
-            results.append(returned.result if isinstance(returned, ToolResult) else returned)
+            result = tools[name].call(**{parameter: rows[each][column]})
+            results.append(result.result if isinstance(result, ToolResult) else result)
     return json.dumps(results, ensure_ascii=False)
 
 

@@ -157,12 +157,12 @@ def test_several_gold_passages_may_be_needed() -> None:
 
 
 def test_evidence_that_was_in_the_context_is_not_missing() -> None:
-    def outvoted(context: Context) -> str:
+    def trust_majority(context: Context) -> str:
         """Believe the evidence against one passage, and not against two."""
         ids = [each.id for each in context]
         return "9:00" if "p0" in ids and len(ids) < 3 else "10:00" if set(ids) - {"p0"} else UNKNOWN
 
-    result = shrink(outvoted, (P0, N0, W0))
+    result = shrink(trust_majority, (P0, N0, W0))
     assert (len(result.context), result.added, result.had_evidence) == (1, ("p0",), True)
     assert lines(result)[1].endswith(": the system saw that, and more passages together break it")
 

@@ -81,9 +81,10 @@ def test_known_drafts_follow_their_documents_and_do_not_count_for_shares() -> No
         pages = {each.sources[0].page for each in cases}
         assert {each.sources[0].page for each in sets.known[name]} == pages
     link = draft("link", "d0", "d1", "d2").dropped("known")
-    linked, _ = split_drafts([*drafts, link])
+    linked_sets, _ = split_drafts([*drafts, link])
     places = [
-        {source.page for each in cases for source in each.sources} for cases in (linked.auto_test, linked.auto_train)
+        {source.page for each in cases for source in each.sources}
+        for cases in (linked_sets.auto_test, linked_sets.auto_train)
     ]
     assert sum(not place.isdisjoint({"d0", "d1", "d2"}) for place in places) == 1
 

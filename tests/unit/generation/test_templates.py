@@ -186,8 +186,8 @@ def test_a_column_of_keys_leads_to_the_rows_of_another_table(
     answers = {question.split()[5]: slots[0] for reason, question, slots in people.drafts() if not reason}
     assert answers == gold
     assert {reason for reason, question, _ in people.drafts() if "Eli" not in question} == {""}
-    dropped = [each["verdicts"] for each in people.lines("drafts.jsonl") if each["reason"] == "ambiguous"]
-    assert dropped == ([] if "Eli" in gold else [{"ambiguous": "Hives in winter or Bees at night"}])
+    verdicts = [each["verdicts"] for each in people.lines("drafts.jsonl") if each["reason"] == "ambiguous"]
+    assert verdicts == ([] if "Eli" in gold else [{"ambiguous": "Hives in winter or Bees at night"}])
 
 
 def test_a_field_of_joined_rows_gives_one_slot_for_each_row(people: PlanProject) -> None:

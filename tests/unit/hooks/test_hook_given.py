@@ -82,13 +82,13 @@ def test_an_invalid_option_raises_an_error_with_its_name(
 
 
 @pytest.mark.parametrize(
-    ("args", "narrowed"), [((), False), ((".",), False), (("tests",), True), (("test_a.py::test_b",), True)]
+    ("args", "is_narrowed"), [((), False), ((".",), False), (("tests",), True), (("test_a.py::test_b",), True)]
 )
-def test_a_run_of_some_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[str, ...], narrowed: bool) -> None:
+def test_a_run_of_some_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[str, ...], is_narrowed: bool) -> None:
     pytester.makeini("[pytest]")
     pytester.mkdir("tests")
     pytester.makepyfile(test_a="def test_b(): pass")
-    assert options_of(pytester, *args).narrowed is narrowed
+    assert options_of(pytester, *args).narrowed is is_narrowed
     assert options_of(pytester, *args, str(pytester.path)).narrowed is False  # the paths include the whole project
 
 

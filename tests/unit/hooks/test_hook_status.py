@@ -82,7 +82,7 @@ class Sugar(TerminalReporter):  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
-    ("options", "env", "watched"),
+    ("options", "env", "is_drawn"),
     [
         ({}, {}, True),
         ({"verbose": 1}, {}, True),
@@ -100,7 +100,7 @@ class Sugar(TerminalReporter):  # type: ignore[misc]
     ],
 )
 def test_the_line_is_drawn_only_on_a_watched_terminal_that_pytest_alone_writes_to(
-    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], env: dict[str, str], watched: bool
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], env: dict[str, str], is_drawn: bool
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("WT_SESSION", "1")
@@ -108,18 +108,18 @@ def test_the_line_is_drawn_only_on_a_watched_terminal_that_pytest_alone_writes_t
     monkeypatch.delenv("BUILD_NUMBER", raising=False)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
-    assert is_watched(config(**options)) is watched
+    assert is_watched(config(**options)) is is_drawn
 
 
-@pytest.mark.parametrize(("env", "watched"), [({}, False), ({"WT_SESSION": "1"}, True)])
+@pytest.mark.parametrize(("env", "is_drawn"), [({}, False), ({"WT_SESSION": "1"}, True)])
 def test_on_windows_only_a_modern_terminal_has_the_line(
-    monkeypatch: pytest.MonkeyPatch, env: dict[str, str], watched: bool
+    monkeypatch: pytest.MonkeyPatch, env: dict[str, str], is_drawn: bool
 ) -> None:
     for name in ("CI", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(status_line, "os", SimpleNamespace(name="nt", environ=env))
-    assert is_watched(config()) is watched
+    assert is_watched(config()) is is_drawn
 
 
 def test_a_worker_has_no_status_line() -> None:
@@ -236,19 +236,19 @@ def test_a_failure_to_draw_ends_only_the_status_line(
 ) -> None:
     session_config = config()
     line = StatusLine(session_config)
-    closed: list[bool] = []
+    close_calls: list[bool] = []
     faults: list[str] = []
 
     def fail(*_: object) -> None:
         raise fault
 
     session_config.stash[RECORDER] = SimpleNamespace(take_fault=faults.append)
-    line._screen = SimpleNamespace(show=fail, erase=lambda: None, close=lambda: closed.append(True))  # type: ignore[assignment]
+    line._screen = SimpleNamespace(show=fail, erase=lambda: None, close=lambda: close_calls.append(True))  # type: ignore[assignment]
     line._progress = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     line.tick()
     line.tick()
-    assert closed == [True]
+    assert close_calls == [True]
     assert faults == warnings
 
 

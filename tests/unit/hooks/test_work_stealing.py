@@ -27,8 +27,8 @@ def worker() -> Any:
 
 
 def queue(worker: Any) -> list[int]:
-    with worker.torun.lock() as queued:
-        return list(queued)
+    with worker.torun.lock() as tests:
+        return list(tests)
 
 
 def end_test(guard: StealGuard) -> None:

@@ -42,8 +42,8 @@ def test_a_declared_label_is_a_verdict() -> None:
 def test_a_returned_verdict_is_unchanged() -> None:
     verdict = Verdict(0.5, "because", ("raw",))
     assert verdict_of(lambda sample: verdict) == verdict
-    failed = Verdict(problem="parse_error: nothing to read")
-    assert verdict_of(lambda sample: failed) == failed
+    problem = Verdict(problem="parse_error: nothing to read")
+    assert verdict_of(lambda sample: problem) == problem
 
 
 def test_a_coroutine_function_gets_the_model_and_is_awaited() -> None:

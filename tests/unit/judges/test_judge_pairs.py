@@ -29,9 +29,9 @@ BETTER = PromptedJudge("better", "Which answer is better?", pair=True)
 labels = st.sampled_from(PAIR_LABELS)
 
 
-def orders(straight: str | None, turned: str | None) -> BothOrders:
+def orders(straight: str | None, reverse: str | None) -> BothOrders:
     return BothOrders(
-        *(Verdict(problem="parse_error: x") if each is None else Verdict(each) for each in (straight, turned))
+        *(Verdict(problem="parse_error: x") if each is None else Verdict(each) for each in (straight, reverse))
     )
 
 
@@ -48,7 +48,7 @@ def test_the_judge_is_asked_in_both_orders() -> None:
 
 
 @pytest.mark.parametrize(
-    ("straight", "turned", "value", "agree", "first"),
+    ("straight", "reverse", "value", "agree", "first"),
     [
         ("A", "B", 1.0, True, 0.5), ("B", "A", 0.0, True, 0.5), ("tie", "tie", 0.5, True, 0.5),
         ("A", "A", 0.5, False, 1.0), ("B", "B", 0.5, False, 0.0), ("A", "tie", 0.5, False, 0.75),
@@ -56,18 +56,18 @@ def test_the_judge_is_asked_in_both_orders() -> None:
     ],
 )  # fmt: skip
 def test_an_answer_wins_only_if_it_wins_in_both_orders(
-    straight: str | None, turned: str | None, value: float | None, agree: bool, first: float | None
+    straight: str | None, reverse: str | None, value: float | None, agree: bool, first: float | None
 ) -> None:
-    result = orders(straight, turned)
+    result = orders(straight, reverse)
     assert (result.value, result.agree, result.for_first_shown) == (value, agree, first)
 
 
 @given(labels, labels)
-def test_exchanging_the_answers_exchanges_the_verdict(straight: str, turned: str) -> None:
-    result, exchanged = orders(straight, turned), orders(turned, straight)
+def test_exchanging_the_answers_exchanges_the_verdict(straight: str, reverse: str) -> None:
+    result, reverse_result = orders(straight, reverse), orders(reverse, straight)
     assert result.value is not None
-    assert exchanged.value == 1 - result.value
-    assert (exchanged.agree, exchanged.for_first_shown) == (result.agree, result.for_first_shown)
+    assert reverse_result.value == 1 - result.value
+    assert (reverse_result.agree, reverse_result.for_first_shown) == (result.agree, result.for_first_shown)
 
 
 @given(st.text(), st.text())
@@ -112,13 +112,13 @@ def test_passages_are_merged_without_the_name_of_their_system() -> None:
         other,
         answer=Answer("b", ranking=Ranking((ScoredPassage("d1", 0.9, "apple"), ScoredPassage("d3", 0.1, "melon")))),
     )
-    straight, turned = (
+    straight, reverse = (
         judge.pair_messages(*both)[1]["content"].partition("\n\nDocuments")[2] for both in ((one, other), (other, one))
     )
-    assert straight == turned
+    assert straight == reverse
     assert [line for line in straight.splitlines() if line.strip("> ")][1:] == ["> apple", "> melon", "> zebra"]
-    supplied = (Passage("p1", "second"), Passage("p2", "first"))
-    prompt = judge.pair_messages(sample("a", supplied=supplied), sample("b", supplied=supplied))[1]["content"]
+    passages = (Passage("p1", "second"), Passage("p2", "first"))
+    prompt = judge.pair_messages(sample("a", supplied=passages), sample("b", supplied=passages))[1]["content"]
     assert prompt.index("second") < prompt.index("first")
 
 

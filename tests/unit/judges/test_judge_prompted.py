@@ -100,12 +100,12 @@ def test_an_undeclared_label_is_invalid() -> None:
     verdict, _ = ask(POLITE, sample(), reply("unsure"), reply("unsure"))
     assert verdict.problem == "parse_error: the label is 'unsure', wanted one of 'polite', 'rude'"
     labels, values = dict(POLITE.labels or {}), dict(POLITE.values or {})
-    declared = replace(POLITE, labels={**labels, "unsure": "neither"}, values={**values, "unsure": None})
-    assert ask(declared, sample(), reply("unsure"))[0].label == "unsure"
+    with_unsure = replace(POLITE, labels={**labels, "unsure": "neither"}, values={**values, "unsure": None})
+    assert ask(with_unsure, sample(), reply("unsure"))[0].label == "unsure"
 
 
 def test_the_model_is_not_asked_if_the_judge_does_not_apply() -> None:
-    judge = replace(POLITE, applies=lambda of: "no_answer" if not of.answer.text else None)
+    judge = replace(POLITE, applies=lambda sample: "no_answer" if not sample.answer.text else None)
     verdict, model = ask(judge, sample(""))
     assert verdict == Verdict(problem="not_applicable: no_answer")
     assert model.requests == ()
@@ -162,8 +162,10 @@ def test_a_prompt_shows_only_the_declared_parts() -> None:
 
 def test_retrieved_passages_come_from_the_ranking() -> None:
     ranking = Ranking((ScoredPassage("d1", 1.0, "Found.", "Title"),))
-    ranked = replace(sample(), answer=Answer("text", ranking=ranking))
-    assert replace(POLITE, shows=("passages",)).messages(ranked)[1]["content"].endswith("> Title\n> Found.")
+    sample_with_ranking = replace(sample(), answer=Answer("text", ranking=ranking))
+    assert (
+        replace(POLITE, shows=("passages",)).messages(sample_with_ranking)[1]["content"].endswith("> Title\n> Found.")
+    )
 
 
 def test_half_of_a_surrogate_pair_can_be_sent() -> None:

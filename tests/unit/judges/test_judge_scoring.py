@@ -48,7 +48,7 @@ def test_a_score_without_a_value_has_a_reason() -> None:
 
 
 def test_a_case_that_a_judge_does_not_apply_to_is_not_applicable() -> None:
-    metric = judged_metric(replace(POLITE, applies=lambda of: "no_gold"))
+    metric = judged_metric(replace(POLITE, applies=lambda sample: "no_gold"))
     assert score(metric, None) == Score.not_applicable("no_gold")
 
 
@@ -58,8 +58,8 @@ def test_a_case_that_a_judge_does_not_apply_to_is_not_applicable() -> None:
         (PromptedJudge("j", "c", scale=(0, 1)), True),
         (PromptedJudge("j", "c", scale=(0, 2)), False),
         (replace(POLITE, values={"polite": 1, "rude": 0.5}), False),
-        (FunctionJudge("j", lambda of: "a", {"a": 1.0, "b": 0.0}), True),
-        (FunctionJudge("j", lambda of: 0.5), False),
+        (FunctionJudge("j", lambda sample: "a", {"a": 1.0, "b": 0.0}), True),
+        (FunctionJudge("j", lambda sample: 0.5), False),
     ],
 )
 def test_a_metric_is_binary_if_every_value_is_0_or_1(judge: PromptedJudge | FunctionJudge, binary: bool) -> None:
@@ -68,7 +68,7 @@ def test_a_metric_is_binary_if_every_value_is_0_or_1(judge: PromptedJudge | Func
 
 def test_the_judge_decides_the_direction() -> None:
     assert not judged_metric(replace(POLITE, higher_is_better=False)).higher_is_better
-    assert not judged_metric(FunctionJudge("j", lambda of: 1, higher_is_better=False)).higher_is_better
+    assert not judged_metric(FunctionJudge("j", lambda sample: 1, higher_is_better=False)).higher_is_better
 
 
 def test_a_prompted_judge_is_registered_under_its_own_name() -> None:
@@ -78,7 +78,7 @@ def test_a_prompted_judge_is_registered_under_its_own_name() -> None:
 
 
 def test_a_function_is_registered_under_any_name() -> None:
-    metric = as_metric("length", lambda of: min(1.0, len(of.answer.text) / 20))
+    metric = as_metric("length", lambda sample: min(1.0, len(sample.answer.text) / 20))
     judge = metric.judge
     assert isinstance(judge, FunctionJudge)
     verdict = asyncio.run(judge.ask(sample("Certainly."), ScriptedLLM("not asked")))

@@ -46,8 +46,8 @@ def unreadable(dataset: str) -> list[tuple[str, str]]:
 
 
 def test_unreadable_records_are_findings_and_the_others_are_checked(tmp_path: Path) -> None:
-    joined = {"id": "q4", "question": "Who?", "answers": ["Ann Lee;Bo Ek"]}
-    path = Path(write_jsonl(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []}, GOOD, joined, [1]))
+    with_joined_names = {"id": "q4", "question": "Who?", "answers": ["Ann Lee;Bo Ek"]}
+    path = Path(write_jsonl(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []}, GOOD, with_joined_names, [1]))
     path.write_bytes(path.read_bytes() + b'{"id": \n{"id": "\xe4"}\n{"id": "q8", "question": "\0"}\n')
     problems = unreadable(f"jsonl:{path}")
     assert problems == [
@@ -127,11 +127,11 @@ def test_conversations_without_turns_are_reported(tmp_path: Path) -> None:
 
 
 def test_findings_are_sorted_dataset_first_then_by_record() -> None:
-    joined = (("a,b",),)
+    joined_names = (("a,b",),)
     records = [
-        record("q9", gold=joined, language="zh", question="问题是什么？", line=1),
-        record("q1", gold=joined, passages=(*of("positive", "x"), *of("negative", "x")), line=2),
-        record("q5", gold=joined, line=3),
+        record("q9", gold=joined_names, language="zh", question="问题是什么？", line=1),
+        record("q1", gold=joined_names, passages=(*of("positive", "x"), *of("negative", "x")), line=2),
+        record("q5", gold=joined_names, line=3),
     ]
     findings = lint(records, passages=1)
     assert [(each.check, each.id) for each in findings] == [

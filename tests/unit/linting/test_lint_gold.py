@@ -95,7 +95,7 @@ def test_long_and_yes_no_answers_are_not_searched_in_positives(answer: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("alias", "joined"),
+    ("alias", "is_joined"),
     [
         ("J·K·罗琳,J.K.罗琳", True),
         ("北京、上海", True),
@@ -111,7 +111,7 @@ def test_long_and_yes_no_answers_are_not_searched_in_positives(answer: str) -> N
         ("a,b" * 50, False),
     ],
 )
-def test_two_names_in_one_alias_are_found(alias: str, joined: bool) -> None:
+def test_two_names_in_one_alias_are_found(alias: str, is_joined: bool) -> None:
     findings = found_by("joined_names", record(gold=(("Paris", alias),)))
-    assert bool(findings) is joined
+    assert bool(findings) is is_joined
     assert all("contains 2 names; write each as an alias, or as a slot" in each.problem for each in findings)

@@ -61,17 +61,17 @@ def test_a_question_in_training_data_is_found_in_any_string_of_a_line(tmp_path: 
 
 
 def test_an_answer_in_its_question_is_a_warning() -> None:
-    answered = record("q1", "Is the museum with 170 rooms in Paris?", gold=(("170",),))
+    with_answer = record("q1", "Is the museum with 170 rooms in Paris?", gold=(("170",),))
     other = record("q2", "Is the museum with 170 rooms in Paris?", gold=(("70",),))
     yes = record("q3", "Say yes or no: is it open?", gold=(("yes",),))
     contrast = record("q4", "Is Ann or Bo older, and how old?", gold=(("Bo",), ("70",)), facets={"task": "contrast_qa"})
-    findings = found_by("answer_in_question", answered, other, yes, contrast, leakage=Leakage())
+    findings = found_by("answer_in_question", with_answer, other, yes, contrast, leakage=Leakage())
     assert [(each.id, each.severity) for each in findings] == [("q1", "warning")]
 
 
 def test_leakage_is_checked_only_on_request() -> None:
-    answered = record("q1", "Is the museum with 170 rooms in Paris?", gold=(("170",),))
-    assert not found_by("answer_in_question", answered)
+    with_answer = record("q1", "Is the museum with 170 rooms in Paris?", gold=(("170",),))
+    assert not found_by("answer_in_question", with_answer)
 
 
 def test_a_dataset_is_not_compared_with_itself(tmp_path: Path) -> None:

@@ -23,14 +23,14 @@ def test_yes_and_no_are_recognised(answer: str, expected: bool | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("yes", "no", "biased"), [(9, 0, False), (10, 0, True), (8, 2, False), (9, 2, True), (1, 9, True)]
+    ("yes", "no", "is_biased"), [(9, 0, False), (10, 0, True), (8, 2, False), (9, 2, True), (1, 9, True)]
 )
-def test_a_yes_no_bias_is_found(yes: int, no: int, biased: bool) -> None:
+def test_a_yes_no_bias_is_found(yes: int, no: int, is_biased: bool) -> None:
     golds = ["Yes"] * yes + ["No, never"] * no + ["Paris"] * 20
     records = [record(f"q{n}", gold=((gold,),)) for n, gold in enumerate(golds)]
     findings = found_by("yes_no_bias", *records)
-    assert bool(findings) is biased
-    if biased:
+    assert bool(findings) is is_biased
+    if is_biased:
         [finding] = findings
         word, count = ("yes", yes) if yes > no else ("no", no)
         assert (finding.severity, finding.id, finding.origin) == ("warning", "", "instances")

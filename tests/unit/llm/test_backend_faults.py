@@ -44,11 +44,11 @@ def ask(backend: Backend, model: str, base_url: str | None, **params: object) ->
 
 
 def error_of(backend: Backend, model: str, base_url: str | None, **params: object) -> ModelError:
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         ask(backend, model, base_url, **params)
-    assert KEY not in str(raised.value)
-    assert "\n" not in str(raised.value)
-    return raised.value
+    assert KEY not in str(error.value)
+    assert "\n" not in str(error.value)
+    return error.value
 
 
 @each_backend

@@ -29,10 +29,10 @@ def state(path: Path) -> tuple[float, float]:
 
 
 def refusal(budget: Budget, most_usd: float) -> str:
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         asyncio.run(budget.reserve(most_usd))
-    assert (raised.value.kind, raised.value.attempts) == ("budget", 0)
-    return str(raised.value)
+    assert (error.value.kind, error.value.attempts) == ("budget", 0)
+    return str(error.value)
 
 
 def test_a_reservation_is_in_the_file_until_it_is_settled(path: Path) -> None:

@@ -109,9 +109,9 @@ def test_an_unknown_mode_is_refused(tmp_path: Path) -> None:
 
 
 def refusal(folder: Path, request: Request) -> list[str]:
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         Cassettes(folder, "none").find(request)
-    return str(raised.value).splitlines()
+    return str(error.value).splitlines()
 
 
 def test_a_miss_shows_how_the_nearest_recording_differs(folder: Path) -> None:

@@ -33,9 +33,9 @@ USAGE = Usage(10, 5, 0.25)
 QUICK = RetryPolicy(base_s=0.001, cap_s=0.001)
 
 
-def client(backend: ChatModel, **more: object) -> Client:
-    settings: dict[str, object] = {"name": "openai/m", "limiter": Limiter(16), "retry": QUICK, **more}
-    return Client(backend, **settings)  # type: ignore[arg-type]
+def client(backend: ChatModel, **settings: object) -> Client:
+    all_settings: dict[str, object] = {"name": "openai/m", "limiter": Limiter(16), "retry": QUICK, **settings}
+    return Client(backend, **all_settings)  # type: ignore[arg-type]
 
 
 def user(text: str) -> list[Message]:
@@ -271,17 +271,17 @@ def test_a_call_cancelled_in_flight_has_an_unknown_cost() -> None:
 
 def test_a_call_cancelled_after_its_reply_costs_what_the_reply_cost(budget_file: Path) -> None:
     class Replying:
-        replied = False
+        has_replied = False
 
         async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
             await asyncio.sleep(0)
-            self.replied = True
+            self.has_replied = True
             return Completion("me", USAGE)
 
     async def call() -> None:
         SCOPE.set(Scope(meter))
         task = asyncio.create_task(model.complete(user("who?")))
-        while not backend.replied:
+        while not backend.has_replied:
             await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -317,8 +317,8 @@ def test_a_call_cancelled_before_it_was_sent_does_not_count() -> None:
 # Recordings
 
 
-def recording(folder: Path, backend: ChatModel, mode: str = "new_episodes", **more: object) -> Client:
-    return client(backend, cassettes=Cassettes(folder, mode), **more)
+def recording(folder: Path, backend: ChatModel, mode: str = "new_episodes", **settings: object) -> Client:
+    return client(backend, cassettes=Cassettes(folder, mode), **settings)
 
 
 def test_a_replay_reports_the_recorded_price_and_spends_nothing(tmp_path: Path) -> None:

@@ -24,15 +24,14 @@ from pytest_rageval.testing import ScriptedLLM
 USAGE = Usage(10, 5, 0.25)
 
 
-def judge(backend: ScriptedLLM, **more: object) -> Client:
-    settings = {
+def judge(backend: ScriptedLLM, **settings: object) -> Client:
+    defaults = {
         "name": "openai/j",
         "reply_cache": ReplyCache(),
         "limiter": Limiter(16),
         "retry": RetryPolicy(1),
-        **more,
     }
-    return Client(backend, kind="judge", **{**settings, **more})  # type: ignore[arg-type]
+    return Client(backend, kind="judge", **{**defaults, **settings})  # type: ignore[arg-type]
 
 
 async def ask(model: Client, text: str, meter: Meter, repeat: int = 1, **params: object) -> Completion:

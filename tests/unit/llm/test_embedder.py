@@ -56,8 +56,8 @@ class Backend:
         return Embeddings(self.vectors(texts), USAGE, "of-2024")
 
 
-def embedder(backend: EmbeddingModel, **more: Any) -> Embedder:
-    return Embedder(backend, **{"name": "openai/e", "limiter": Limiter(16), "retry": QUICK, **more})
+def embedder(backend: EmbeddingModel, **settings: Any) -> Embedder:
+    return Embedder(backend, **{"name": "openai/e", "limiter": Limiter(16), "retry": QUICK, **settings})
 
 
 def ask(model: Embedder, *texts: str, meter: Meter | None = None, repeat: int = 1, **params: object) -> Embeddings:
@@ -68,8 +68,8 @@ def ask(model: Embedder, *texts: str, meter: Meter | None = None, repeat: int = 
     return asyncio.run(call())
 
 
-def recording(folder: Path, backend: EmbeddingModel, mode: str = "new_episodes", **more: Any) -> Embedder:
-    return embedder(backend, cassettes=Cassettes(folder, mode), **more)
+def recording(folder: Path, backend: EmbeddingModel, mode: str = "new_episodes", **settings: Any) -> Embedder:
+    return embedder(backend, cassettes=Cassettes(folder, mode), **settings)
 
 
 # The value
@@ -223,10 +223,10 @@ def test_the_error_for_an_unrecorded_embedding_shows_the_nearest_texts(tmp_path:
     model = recording(tmp_path, Backend())
     ask(model, "Where is the Louvre in all of Paris?", "unchanged")
     ask(model, "something else")
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         ask(recording(tmp_path, Backend(), "none"), "Where is the Orsay in all of Paris?", "unchanged")
-    message = str(raised.value)
-    assert raised.value.kind == "not_recorded"
+    message = str(error.value)
+    assert error.value.kind == "not_recorded"
     assert message.startswith("no reply of embedding 'openai/e' to this request is recorded (2 are in ")
     assert "-  Where is the Louvre in all of Paris?\n+  Where is the Orsay in all of Paris?" in message
     assert "0." not in message
@@ -281,10 +281,10 @@ def test_texts_are_priced_like_a_prompt_without_a_reply(tmp_path: Path) -> None:
 
 def test_an_unknown_price_cannot_be_budgeted(tmp_path: Path) -> None:
     backend = Backend()
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         ask(embedder(backend, budget=Budget(1.0, tmp_path / "budget.json")), "a")
-    assert (raised.value.kind, backend.requests) == ("budget", [])
-    assert str(raised.value).endswith("unknown; give input_cost_per_token in rag_embedder_params")
+    assert (error.value.kind, backend.requests) == ("budget", [])
+    assert str(error.value).endswith("unknown; give input_cost_per_token in rag_embedder_params")
 
 
 # The backend
@@ -343,10 +343,10 @@ def test_invalid_vectors_are_a_malformed_reply(
     openai_server: OpenAIServer, backend: ModelBackend, rows: Any, why: str
 ) -> None:
     openai_server.vectors = lambda texts: rows
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         embed(backend, openai_server, "a", "b")
-    assert raised.value.kind == "malformed_response"
-    assert f" gave a reply that cannot be used ({why}); " in str(raised.value)
+    assert error.value.kind == "malformed_response"
+    assert f" gave a reply that cannot be used ({why}); " in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -359,6 +359,6 @@ def test_faults_have_the_kind_of_their_cause(
     openai_server: OpenAIServer, backend: ModelBackend, fault: Fault, kind: str
 ) -> None:
     openai_server.plan = lambda number, body: fault
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         embed(backend, openai_server, "a")
-    assert (raised.value.kind, len(openai_server.requests)) == (kind, 1)
+    assert (error.value.kind, len(openai_server.requests)) == (kind, 1)

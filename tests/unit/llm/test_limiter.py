@@ -213,12 +213,12 @@ def test_a_closed_limiter_refuses_waiting_and_later_calls() -> None:
             errors.append((raised.value.kind, str(raised.value), raised.value.attempts))
 
         async with limiter.turn():
-            waiting, cancelled = asyncio.create_task(wait_for_error()), asyncio.create_task(wait_for_error())
+            first, second = asyncio.create_task(wait_for_error()), asyncio.create_task(wait_for_error())
             await asyncio.sleep(0)
             limiter.close(ModelError("auth", "no such key"))
-            cancelled.cancel()
-            await waiting
-            await asyncio.gather(cancelled, return_exceptions=True)
+            second.cancel()
+            await first
+            await asyncio.gather(second, return_exceptions=True)
         await wait_for_error()
         assert limiter.in_flight == 0
         return errors

@@ -114,11 +114,11 @@ def test_a_litellm_callback_of_the_user_is_called(openai_server: OpenAIServer, m
 # Both backends give the same result
 
 
-def reply(message: Mapping[str, Any], reason: str | None = "stop", **more: Any) -> dict[str, Any]:
+def reply(message: Mapping[str, Any], reason: str | None = "stop", **fields: Any) -> dict[str, Any]:
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": reason}
     usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
     return {"id": "1", "object": "chat.completion", "created": 0, "model": "gpt-4o-mini-2024-07-18",
-            "choices": [choice], "usage": usage, **more}  # fmt: skip
+            "choices": [choice], "usage": usage, **fields}  # fmt: skip
 
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{}"}}

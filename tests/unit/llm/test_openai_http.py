@@ -29,9 +29,9 @@ def ask(base_url: str, **params: Any) -> Completion:
 
 
 def error_of(base_url: str, **params: Any) -> ModelError:
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as error:
         ask(base_url, **params)
-    return caught.value
+    return error.value
 
 
 def raw(body: bytes, *headers: str, status: str = "200 OK") -> Fault:

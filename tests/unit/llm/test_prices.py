@@ -73,10 +73,10 @@ def test_a_price_that_the_user_registered_with_litellm_counts(monkeypatch: pytes
 
 
 def test_an_alias_of_the_file_has_the_price_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dated = {"litellm_provider": "maker", "input_cost_per_token": 1e-6}
+    rates = {"litellm_provider": "maker", "input_cost_per_token": 1e-6}
     rows = {
         "maker/new": {"alias_of": "maker/new-2026"},
-        "maker/new-2026": dated,
+        "maker/new-2026": rates,
         "maker/newest": {"alias_of": "maker/new"},
         "maker/round": {"alias_of": "maker/round"},
         "maker/lost": {"alias_of": "maker/none"},
@@ -88,8 +88,8 @@ def test_an_alias_of_the_file_has_the_price_of_its_model(tmp_path: Path, monkeyp
 
     assert {name: prices.entry_in_file(name) for name in rows} == {
         **dict.fromkeys(rows),
-        "maker/new": dated,
-        "maker/new-2026": dated,
+        "maker/new": rates,
+        "maker/new-2026": rates,
     }
 
 

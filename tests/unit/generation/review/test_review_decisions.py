@@ -90,9 +90,9 @@ def test_a_malformed_line_in_the_middle_is_refused_with_its_line(tmp_path: Path,
     with path.open("a", encoding="utf-8") as stream:
         stream.write(f"{line}\n")
     append_decision(path, decision("d2"))
-    with pytest.raises(DataError, match=r"decisions\.jsonl:2: ") as refused:
+    with pytest.raises(DataError, match=r"decisions\.jsonl:2: ") as error:
         read_decisions(path)
-    assert problem in str(refused.value)
+    assert problem in str(error.value)
 
 
 def test_a_decision_with_an_invalid_character_is_not_written(tmp_path: Path) -> None:

@@ -80,8 +80,8 @@ def test_a_case_of_grade_3_without_a_correction_waits(generated: ReviewProject) 
     lines = finish(generated)
     assert any(line.endswith("1 waiting for a correction") for line in lines)
     assert not any(draft.id in generated.records(name) for name in SETS)
-    stored = generated.records("drafts.jsonl")[draft.id]
-    assert (stored["state"], stored["reason"]) == ("waiting", "review_waits")
+    record = generated.records("drafts.jsonl")[draft.id]
+    assert (record["state"], record["reason"]) == ("waiting", "review_waits")
     again = generated.session()
     assert again.own_decision(of_task(again, "extractive_qa")[0]) is not None
 
@@ -135,9 +135,9 @@ def test_finish_is_repeatable_and_an_undo_restores_the_files(generated: ReviewPr
     assert session.undo() == single[0].id
     assert session.undo() == ""
     finish(generated)
-    restored = generated.files()
-    del restored["decisions.jsonl"]
-    assert restored == clean
+    files = generated.files()
+    del files["decisions.jsonl"]
+    assert files == clean
     lines = generated.generate("--force")
     assert "warning: the decisions in decisions.jsonl are not applied; run again with --finish" in lines
     assert len(generated.decisions.read_bytes().splitlines()) == 4  # decisions are never removed
@@ -166,8 +166,8 @@ def test_the_lowest_grade_of_two_people_decides(generated: ReviewProject) -> Non
     grade(ann, draft, 5)
     grade(bo, draft, 2)
     finish(generated)
-    stored = generated.records("drafts.jsonl")[draft.id]
-    assert (stored["reason"], stored["verdicts"]["grade"], stored["verdicts"]["reviewer"]) == ("review_drop", 2, "Bo")
+    record = generated.records("drafts.jsonl")[draft.id]
+    assert (record["reason"], record["verdicts"]["grade"], record["verdicts"]["reviewer"]) == ("review_drop", 2, "Bo")
 
 
 def test_a_cell_with_too_few_cases_after_review_exits_with_1(generated: ReviewProject) -> None:
@@ -188,6 +188,6 @@ def test_a_correction_by_hand_that_fails_a_check_is_dropped(generated: ReviewPro
     line["edit"]["question"] = f"Does {draft.gold[0][0]} employ the staff?"
     generated.decisions.write_text(json.dumps(line) + "\n", encoding="utf-8")
     finish(generated)
-    stored = [each for each in generated.records("drafts.jsonl").values() if "before_review" in each["verdicts"]]
-    assert [each["reason"] for each in stored] == ["answer_in_question"]
+    drafts = [each for each in generated.records("drafts.jsonl").values() if "before_review" in each["verdicts"]]
+    assert [each["reason"] for each in drafts] == ["answer_in_question"]
     assert len(of_task(generated.session(), "extractive_qa")) == 4

@@ -50,9 +50,9 @@ def test_the_page_stores_decisions_and_corrections_and_undoes_them(generated: Re
 
     draft = of_task(generated.session(), "extractive_qa")[0]
     question = draft.question.replace("Where does", "In what city does")
-    checked = page.client.post("/correct", data=correction_form(draft, question, "check")).text
-    assert "The correction passes all checks." in checked
-    assert '<del><bdi class="data">Where</bdi></del><ins><bdi class="data">In what city</bdi></ins>' in checked
+    html_after_check = page.client.post("/correct", data=correction_form(draft, question, "check")).text
+    assert "The correction passes all checks." in html_after_check
+    assert '<del><bdi class="data">Where</bdi></del><ins><bdi class="data">In what city</bdi></ins>' in html_after_check
     refusal = page.client.post("/correct", data=correction_form(draft, f"Is it {draft.gold[0][0]}?", "save"))
     assert "The correction fails a check: answer_in_question" in refusal.text
     assert generated.session().decisions.standing == {}
@@ -68,10 +68,10 @@ def test_a_decision_on_a_case_that_changed_on_disk_is_refused(generated: ReviewP
     staff = generated.folder / "staff.csv"
     staff.write_text(staff.read_text(encoding="utf-8").replace(draft.gold[0][0], "Alta"), encoding="utf-8")
     generated.generate()
-    refused = decide(page, draft, 5)
-    assert refused.status_code == 409
-    assert "the case changed since it was shown; nothing was stored" in refused.text
-    assert "The drafts changed on disk; they were read anew." in refused.text
+    refusal = decide(page, draft, 5)
+    assert refusal.status_code == 409
+    assert "the case changed since it was shown; nothing was stored" in refusal.text
+    assert "The drafts changed on disk; they were read anew." in refusal.text
     assert "The drafts changed on disk" not in page.client.get("/progress").text
     assert page.client.post("/correct", data=correction_form(draft, "Who?", "save")).status_code == 409
     assert not generated.decisions.exists()
@@ -117,8 +117,8 @@ def test_each_person_has_one_page(generated: ReviewProject, page: PageProcess) -
         assert other.client.get("/").headers["location"] == f"/case?id={second.id}"
         assert decide(other, second, 2).status_code == 303
     same = start_page(generated.folder / "cases", "--reviewer", "Ann", program=REVIEW)
-    printed, _ = same.communicate(timeout=30)
-    assert page.url in printed
+    output, _ = same.communicate(timeout=30)
+    assert page.url in output
     by_draft = generated.session().decisions.standing
     people = {draft_id: list(by_person) for draft_id, by_person in by_draft.items()}
     assert people == {first.id: ["Ann"], second.id: ["Bo"]}
@@ -129,9 +129,9 @@ def test_ctrl_c_ends_the_page_and_prints_the_state(generated: ReviewProject, pag
         decide(page, draft, 5)
     page.client.close()
     page.process.send_signal(signal.SIGINT)
-    printed, errors = page.process.communicate(timeout=20)
+    output, errors = page.process.communicate(timeout=20)
     assert (page.process.returncode, errors) == (0, "")
-    assert printed.splitlines() == [
+    assert output.splitlines() == [
         "Ann: 8 of 8 cases of the sample decided",
         "accepted by people: 100.0 % [67.6, 100.0] of 8 (0 to mend, 0 dropped)",
         "  topic=staff, task=conversational_qa: 100.0 % [51.0, 100.0] of 4",

@@ -45,8 +45,8 @@ def refusal(server: ProviderServer, **fields: Any) -> str:
 
 
 def stored_budget(path: Path) -> dict[str, float]:
-    stored: dict[str, float] = json.loads(path.read_text())
-    return stored
+    budget: dict[str, float] = json.loads(path.read_text())
+    return budget
 
 
 def test_a_call_that_would_exceed_the_budget_is_not_sent(server: ProviderServer, tmp_path: Path) -> None:
