@@ -360,7 +360,7 @@ def test_address_and_transport_are_not_part_of_a_recording(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("mode", "replayed"), [("none", True), ("once", True), ("new_episodes", True), ("all", False)])
-def test_replays_tells_in_advance_what_the_client_would_replay(mode: str, replayed: bool, tmp_path: Path) -> None:
+def test_replays_predicts_whether_the_client_would_replay_a_call(mode: str, replayed: bool, tmp_path: Path) -> None:
     ask(client(ScriptedLLM("me"), params={"seed": 1}, cassettes=Cassettes(tmp_path, "new_episodes")), "old", repeat=2)
     backend = ScriptedLLM("no")
     model = client(backend, params={"seed": 1}, cassettes=Cassettes(tmp_path, mode))
