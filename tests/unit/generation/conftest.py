@@ -1,3 +1,3 @@
-"""Fixtures of the tests of generation, defined in `support.projects`."""
+"""Fixtures for the tests of generation, defined in `support.projects`."""
 
 from support.projects.plan_project import plan_project  # noqa: F401

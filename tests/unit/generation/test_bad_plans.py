@@ -1,4 +1,4 @@
-"""A plan that cannot be used: one sentence with file and line, exit status 2, nothing written."""
+"""Invalid plans: one message with file and line, exit status 2, nothing written."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ASK = 'table = "staff"\nask = "Where does {name} work?"\nanswer = "{city}"\n'
         ("seed = 1\n", "plan.toml: there is nothing to generate from; add a [[table]] with a [[template]]"),
     ],
 )  # fmt: skip
-def test_a_wrong_plan_is_refused_with_its_line(project: PlanProject, text: str, message: str) -> None:
+def test_an_invalid_plan_is_refused_with_its_line(project: PlanProject, text: str, message: str) -> None:
     project.write("plan.toml", text)
     project.write("thin.csv", "name,city\nAnn,\nBo, \n")
     refusal = project.refusal()
@@ -89,7 +89,7 @@ def test_a_wrong_plan_is_refused_with_its_line(project: PlanProject, text: str, 
         (ASK.replace("{city}", "{city|max(x)}"), "staff.csv:2: {city|max(x)}: found 'Oslo', wanted an object"),
     ],
 )  # fmt: skip
-def test_a_wrong_template_is_refused_with_its_line(project: PlanProject, template: str, message: str) -> None:
+def test_an_invalid_template_is_refused_with_its_line(project: PlanProject, template: str, message: str) -> None:
     project.plan(template)
     refusal = project.refusal()
     assert refusal.startswith(f"rageval: {message}"), refusal
@@ -105,7 +105,7 @@ def test_a_plan_that_is_not_toml_is_refused(project: PlanProject, capsys: pytest
     assert capsys.readouterr().err.startswith("rageval: none.toml: cannot be read: No such file or directory")
 
 
-def test_out_is_needed_unless_nothing_is_written(project: PlanProject) -> None:
+def test_out_is_required_unless_nothing_is_written(project: PlanProject) -> None:
     project.plan(ASK)
     assert project.refusal("--force").startswith("rageval: --out is missing; write rageval generate PLAN.toml --out")
     status, lines = project.run("--dry-run")
@@ -145,17 +145,19 @@ def test_hostile_texts_are_printed_escaped(project: PlanProject) -> None:
     assert lines[-1].startswith("short: topic=O\\x1b[31mslo\\u202e, task=extractive_qa: 1 of 2 wanted cases")
 
 
-def test_a_plan_without_a_template_says_that_it_makes_no_case(project: PlanProject) -> None:
+def test_a_plan_without_a_template_warns_that_it_makes_no_case(project: PlanProject) -> None:
     project.plan()
     assert "warning: plan.toml: without [[template]] and [[corpus]], no case is made" in project.run()[1]
 
 
-def test_templates_on_one_line_have_separate_targets(project: PlanProject) -> None:
+def test_templates_on_one_line_have_separate_target_numbers(project: PlanProject) -> None:
     where, since = (
         f'{{ table = "staff", ask = "{ask} {{name}}, the {{job}}, work?", answer = "{{{column}}}", n = {n} }}'
         for ask, column, n in (("Where does", "city", 1), ("Since when does", "since", 2))
     )
     project.write("plan.toml", f'template = [{where}, {since}]\ntable = [{{ path = "staff.csv" }}]\n')
     assert project.run()[0] == 0
-    kept = [each["generated"]["by"] for each in (*project.lines("auto_test.jsonl"), *project.lines("auto_train.jsonl"))]
-    assert sorted(kept) == ["plan.toml:1", "plan.toml:1#2", "plan.toml:1#2"]
+    origins = [
+        each["generated"]["by"] for each in (*project.lines("auto_test.jsonl"), *project.lines("auto_train.jsonl"))
+    ]
+    assert sorted(origins) == ["plan.toml:1", "plan.toml:1#2", "plan.toml:1#2"]

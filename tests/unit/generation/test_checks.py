@@ -1,4 +1,4 @@
-"""The checks of single drafts, each by hand-worked examples."""
+"""Checks of single drafts, with hand-worked examples for each."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ZH = Passage("c#0", "苏州博物馆每天9点开门，门票12元。", title="�
 
 def draft(question: str = "When does the museum open?", *answers: str, **fields: Any) -> Draft:
     gold = fields.pop("gold", ((answers or ("9:00",)),))
-    kept = {"task": "extractive_qa", "topic": "Hours", "generator": "llm", "origin": "m", "sources": (TOWN,)}
-    return Draft(question=question, gold=gold, **{**kept, **fields})
+    defaults = {"task": "extractive_qa", "topic": "Hours", "generator": "llm", "origin": "m", "sources": (TOWN,)}
+    return Draft(question=question, gold=gold, **{**defaults, **fields})
 
 
 def reason(each: Draft) -> str:
@@ -29,16 +29,16 @@ def reason(each: Draft) -> str:
     return failure[0] if failure else ""
 
 
-def test_a_draft_that_passes_has_the_names_of_all_checks() -> None:
-    passed = run_checks(draft(evidence=("The museum opens at 9:00.",)))
-    assert passed.state == "waiting"
-    assert passed.checks == tuple(BUILTIN)
+def test_a_draft_that_passes_lists_all_checks() -> None:
+    result = run_checks(draft(evidence=("The museum opens at 9:00.",)))
+    assert result.state == "waiting"
+    assert result.checks == tuple(BUILTIN)
 
 
 def test_the_first_check_that_fails_is_the_reason() -> None:
-    failed = run_checks(draft("According to the text, is it 9:00?" + "x" * 300, evidence=("not there",)))
-    assert (failed.state, failed.reason, failed.checks) == ("dropped", "evidence_not_verbatim", ("wrong_fields",))
-    assert failed.verdicts == {"evidence_not_verbatim": "'not there' is in no source"}
+    result = run_checks(draft("According to the text, is it 9:00?" + "x" * 300, evidence=("not there",)))
+    assert (result.state, result.reason, result.checks) == ("dropped", "evidence_not_verbatim", ("wrong_fields",))
+    assert result.verdicts == {"evidence_not_verbatim": "'not there' is in no source"}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_drafts_with_wrong_fields_are_dropped(fields: dict[str, Any]) -> None:
         ("", "evidence_not_verbatim"),
     ],
 )
-def test_evidence_has_to_be_verbatim(quote: str, expected: str) -> None:
+def test_evidence_must_be_verbatim(quote: str, expected: str) -> None:
     assert reason(draft(evidence=("The museum opens at 9:00.", quote))) == expected
 
 
@@ -75,17 +75,17 @@ def test_evidence_has_to_be_verbatim(quote: str, expected: str) -> None:
         ("twelve euros", (), ""),
     ],
 )
-def test_answer_unsupported(answer: str, evidence: tuple[str, ...], expected: str) -> None:
+def test_an_answer_must_be_in_the_evidence(answer: str, evidence: tuple[str, ...], expected: str) -> None:
     assert reason(draft("What is asked?", answer, evidence=evidence)) == expected
 
 
 @pytest.mark.parametrize(
-    ("written", "answer", "expected"),
+    ("calculation", "answer", "expected"),
     [
         ("12 - 8", "4 euros", ""),
         ("(12 + 8) / 2", "10 euros", ""),
         ("12 / 8", "1.5", ""),
-        ("0.1 + 0.2", "0.3", ""),  # exact, not in floats
+        ("0.1 + 0.2", "0.3", ""),  # exact arithmetic, no floats
         ("3 * 400000", "1.2 million", ""),
         ("12 - 8", "5 euros", "answer_unsupported"),
         ("12 - 8", "some", "answer_unsupported"),
@@ -96,8 +96,8 @@ def test_answer_unsupported(answer: str, evidence: tuple[str, ...], expected: st
         ("__import__('os')", "4 euros", "answer_unsupported"),
     ],
 )
-def test_a_calculation_recomputes(written: str, answer: str, expected: str) -> None:
-    fields = {"task": "multi_hop_qa", "verdicts": {"calculation": written}, "sources": (TOWN, HARBOUR)}
+def test_a_calculation_must_give_the_answer(calculation: str, answer: str, expected: str) -> None:
+    fields = {"task": "multi_hop_qa", "verdicts": {"calculation": calculation}, "sources": (TOWN, HARBOUR)}
     assert reason(draft("How much more does the museum cost?", answer, **fields)) == expected
 
 
@@ -112,7 +112,7 @@ def test_a_calculation_recomputes(written: str, answer: str, expected: str) -> N
         ("Which is dearer, Museum or Ferry?", (("Museum",),), "contrast_qa", "answer_in_question"),
     ],
 )  # fmt: skip
-def test_answer_in_question(question: str, gold: Any, task: str, expected: str) -> None:
+def test_the_question_must_not_contain_the_answer(question: str, gold: Any, task: str, expected: str) -> None:
     assert reason(draft(question, gold=gold, task=task, sources=(TOWN, HARBOUR))) == expected
 
 
@@ -130,7 +130,7 @@ def test_answer_in_question(question: str, gold: Any, task: str, expected: str) 
         ("会议室", "multi_hop_qa", ""),
     ],
 )
-def test_yes_no_answers_fit_their_task(answer: str, task: str, expected: str) -> None:
+def test_yes_no_answers_are_only_for_fact_checking(answer: str, task: str, expected: str) -> None:
     assert reason(draft("Does the museum open at 9?", answer, task=task)) == expected
 
 
@@ -151,7 +151,7 @@ def test_yes_no_answers_fit_their_task(answer: str, task: str, expected: str) ->
         "它几点开门？",
     ],
 )
-def test_refers_to_text(question: str) -> None:
+def test_a_question_must_not_refer_to_its_text(question: str) -> None:
     language = "en" if question.isascii() else "zh"
     assert reason(draft(question, "门票" if language == "zh" else "9:00", sources=(ZH, TOWN), language=language)) == (
         "refers_to_text"
@@ -161,7 +161,7 @@ def test_refers_to_text(question: str) -> None:
 @pytest.mark.parametrize(
     "question", ["IT support opens when?", "When do the Italians open?", "Which article was cited most often?"]
 )
-def test_a_question_that_stands_alone_refers_to_no_text(question: str) -> None:
+def test_a_self_contained_question_passes(question: str) -> None:
     assert reason(draft(question)) == ""
 
 
@@ -170,9 +170,9 @@ def test_a_later_turn_may_open_with_a_pronoun_but_not_name_the_entity_again() ->
     assert reason(draft("It opens when?", history=history, task="conversational_qa")) == ""
     again = draft("And when does the museum open?", history=history, task="conversational_qa")
     assert reason(again) == "follow_up_complete"
-    named = draft("And since when does Ann Lee?", history=(Turn("Where does Ann Lee work?", "x"),))
-    assert reason(named) == ""
-    assert reason(replace(named, verdicts={"entities": ["Ann Lee"]})) == "follow_up_complete"
+    follow_up = draft("And since when does Ann Lee?", history=(Turn("Where does Ann Lee work?", "x"),))
+    assert reason(follow_up) == ""
+    assert reason(replace(follow_up, verdicts={"entities": ["Ann Lee"]})) == "follow_up_complete"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_later_turn_may_open_with_a_pronoun_but_not_name_the_entity_again() ->
         ("an amount of 13800138000.50", ()),
     ],
 )
-def test_private_data_is_dropped(text: str, kinds: tuple[str, ...]) -> None:
+def test_a_draft_with_private_data_is_dropped(text: str, kinds: tuple[str, ...]) -> None:
     assert private_kinds(text) == kinds
     in_answer = draft("Which number is it?", text, task="open_domain_qa", sources=(TOWN,))
     assert reason(in_answer) == ("private_data" if kinds else "") or not text.isascii()

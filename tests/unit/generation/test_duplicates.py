@@ -1,4 +1,4 @@
-"""Duplicates over all drafts, by the rules of `rageval lint`."""
+"""Duplicates among all drafts, by the rules of `rageval lint`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_turns_are_duplicates_only_of_turns_after_the_same_questions() -> None:
     assert drafts[0].id != drafts[1].id
 
 
-def test_what_is_dropped_already_drops_no_other() -> None:
+def test_a_dropped_draft_does_not_drop_its_duplicates() -> None:
     dropped = draft("When does it open?").dropped("ambiguous")
     assert [each.reason for each in drop_duplicates([dropped, draft("When does it open?")])] == ["ambiguous", ""]
 
@@ -58,48 +58,48 @@ def test_a_conversation_is_dropped_whole() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_lint_finds_no_near_duplicate_among_what_is_left(seed: int) -> None:
+def test_lint_finds_no_near_duplicate_among_the_remaining_drafts(seed: int) -> None:
     generator = random.Random(seed)
     words = ["museum", "ferry", "library", "market", "harbour", "on weekdays", "in winter", "for children", "at night"]
     drafts = [
         draft(f"When does the {' '.join(generator.choices(words, k=4))} open for the {generator.choice(words)}?")
         for _ in range(800)
     ]
-    left = [each for each in drop_duplicates(drafts) if each.state != "dropped"]
-    assert 100 < len(left) < 780
-    instances = [Instance(each.id, each.question, gold=each.gold) for each in left]
+    remaining = [each for each in drop_duplicates(drafts) if each.state != "dropped"]
+    assert 100 < len(remaining) < 780
+    instances = [Instance(each.id, each.question, gold=each.gold) for each in remaining]
     assert [each for each in lint(instances) if "duplicate" in each.check] == []
 
 
-def test_a_check_is_listed_once() -> None:
+def test_a_repeated_check_is_listed_once() -> None:
     passed = drop_duplicates([draft("When does it open?")])
     assert drop_duplicates(passed)[0].checks == ("duplicate", "near_duplicate")
     assert replace(passed[0], checks=()).id == passed[0].id
 
 
 def test_no_near_duplicate_is_missed() -> None:
-    """Compared with every pair, by brute force."""
+    """Compare with brute force over all pairs."""
     generator = random.Random(7)
     words = ["museum", "ferry", "library", "market", "harbour", "at night", "a", "12", "博物馆", "几点"]
     questions = ["".join(generator.choices(words, k=generator.randint(0, 5))) for _ in range(300)]
     dropped = {at for at, _ in all_near_pairs(questions)}
-    left: list[str] = []
+    unique_questions: list[str] = []
     for at, question in enumerate(questions):
-        near = any(_jaccard(question, other) >= 0.8 for other in left)
+        near = any(_jaccard(question, other) >= 0.8 for other in unique_questions)
         assert near == (at in dropped), question
         if not near:
-            left.append(question)
-    assert 50 < len(left) < 280
+            unique_questions.append(question)
+    assert 50 < len(unique_questions) < 280
 
 
 def _jaccard(one: str, other: str) -> float:
-    shingles = [_parts(one), _parts(other)]
+    shingles = [_shingles(one), _shingles(other)]
     numbers = [sorted(re.findall(r"\d+", each)) for each in (one, other)]
     if numbers[0] != numbers[1]:
         return 0.0
     return len(shingles[0] & shingles[1]) / len(shingles[0] | shingles[1])
 
 
-def _parts(question: str) -> set[str]:
+def _shingles(question: str) -> set[str]:
     size = 2 if re.search(r"[\u4e00-\u9fff]", question) else 3
     return {question[at : at + size] for at in range(max(len(question) - size + 1, 1))}

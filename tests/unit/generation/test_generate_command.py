@@ -1,4 +1,4 @@
-"""The command line of `rageval generate`: what its first word may be, and what it prints."""
+"""The command line of `rageval generate`: subcommands, dry run, help and `--finish`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ASK = 'table = "staff"\nask = "Where does {name}, the {job}, work?"\nanswer = "{
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("arguments", "expected"),
     [
         (["plan.toml", "--out", "o"], ["plan", "plan.toml", "--out", "o"]),
         (["--dry-run", "plan.toml"], ["plan", "--dry-run", "plan.toml"]),
@@ -26,8 +26,8 @@ ASK = 'table = "staff"\nask = "Where does {name}, the {job}, work?"\nanswer = "{
         ([], []),
     ],
 )
-def test_an_unknown_subcommand_is_read_as_a_plan(typed: list[str], meant: list[str]) -> None:
-    assert with_subcommand(typed) == meant
+def test_an_unknown_subcommand_is_read_as_a_plan(arguments: list[str], expected: list[str]) -> None:
+    assert with_subcommand(arguments) == expected
 
 
 def test_a_dry_run_counts_and_writes_nothing(project: PlanProject) -> None:
@@ -46,9 +46,9 @@ def test_a_dry_run_counts_and_writes_nothing(project: PlanProject) -> None:
 
 
 def test_the_help_names_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
+    with pytest.raises(SystemExit) as system_exit:
         main(["generate", "--help"])
-    assert stopped.value.code == 0
+    assert system_exit.value.code == 0
     assert "rageval generate PLAN.toml --out FOLDER" in " ".join(capsys.readouterr().out.split())
 
 
@@ -62,10 +62,11 @@ def test_finish_rewrites_the_drafts_of_a_folder(project: PlanProject) -> None:
     (project.folder / "out" / "auto_test.jsonl").unlink()
     assert project.run("--out", "out", "--finish")[0] == 0
     again = {path.name: path.read_bytes() for path in (project.folder / "out").iterdir()}
-    assert {name for name in first if again[name] != first[name]} <= {"manifest.json", "report.md"}  # of the drafting
+    changes = {name for name in first if again[name] != first[name]}
+    assert changes <= {"manifest.json", "report.md"}  # both describe the drafting
 
 
-def test_a_damaged_drafts_file_is_replaced_and_a_missing_one_cannot_be_finished(project: PlanProject) -> None:
+def test_finish_refuses_a_damaged_or_missing_drafts_file(project: PlanProject) -> None:
     project.plan(ASK)
     project.run()
     drafts, sets = (project.folder / "out" / name for name in ("drafts.jsonl", "auto_test.jsonl"))
@@ -81,14 +82,14 @@ def test_a_damaged_drafts_file_is_replaced_and_a_missing_one_cannot_be_finished(
     assert drafts.read_bytes() == whole
 
 
-def test_integration_is_a_task_of_a_plan_and_of_a_template(project: PlanProject) -> None:
+def test_plans_and_templates_may_name_the_task_integration(project: PlanProject) -> None:
     ask = 'ask = "Where do {name}, the {job}, and {other.name}, the {other.job}, work?"\n'
     project.plan(f'table = "staff"\ntask = "integration"\n{ask}answer = "{{city}}"\n', head='tasks = ["integration"]\n')
     assert project.run()[0] == 0
     assert {each["task"] for each in project.lines("drafts.jsonl")} == {"information_integration"}
 
 
-def test_how_a_record_was_generated_is_an_object(project: PlanProject) -> None:
+def test_the_field_generated_must_be_an_object(project: PlanProject) -> None:
     path = project.write("cases.jsonl", json.dumps({"id": 1, "question": "Q?", "answers": ["a"], "generated": "x"}))
     with pytest.raises(DataError, match=r"cases.jsonl:1: generated: found 'x', wanted an object, as `rageval"):
         load(path)

@@ -1,4 +1,4 @@
-"""Whole paths over documents: `rageval generate` with a corpus, and `rageval generate topics`."""
+"""End-to-end generation from documents: `rageval generate` with a corpus, and `rageval generate topics`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_same_documents_give_the_same_bytes_and_lint_finds_nothing(texts: Pl
     assert main(["lint", "jsonl:out/auto_test.jsonl", "--corpus", "out/corpus.jsonl"]) == 0
 
 
-def test_tasks_of_the_plan_choose_the_rules(texts: PlanProject) -> None:
+def test_the_tasks_of_the_plan_select_the_rules(texts: PlanProject) -> None:
     texts.write("plan.toml", 'tasks = ["long_form_qa"]\n' + CORPUS)
     texts.run()
     assert {line["task"] for line in texts.lines("drafts.jsonl")} == {"long_form_qa"}
@@ -85,8 +85,8 @@ def test_topics_are_written_edited_and_used(texts: PlanProject, capsys: pytest.C
     assert main(["generate", "topics", "plan.toml", "--out", "topics.toml"]) == 0
     assert capsys.readouterr().out == "topics.toml: 2 topics of 2 documents (2 by first heading)\n"
     assert [topic.path for topic in read_topics(Path("topics.toml"))] == ["Ferries", "电车"]
-    edited = '[[topic]]\nname = "Boats"\nkeywords = ["heron", "pier", "salt"]\n[[topic]]\nname = "Rails"\n'
-    texts.write("topics.toml", edited + 'documents = ["docs/gone.md"]\n')
+    topics = '[[topic]]\nname = "Boats"\nkeywords = ["heron", "pier", "salt"]\n[[topic]]\nname = "Rails"\n'
+    texts.write("topics.toml", topics + 'documents = ["docs/gone.md"]\n')
     texts.write("plan.toml", CORPUS + '[topics]\nfile = "topics.toml"\n')
     status, lines = texts.run()
     assert status == 0
@@ -121,7 +121,7 @@ def test_an_edited_file_of_topics_is_not_replaced(texts: PlanProject, capsys: py
         ("[topics]\nmin_documents = 0\n", "plan.toml:5: [topics] min_documents: found 0, wanted a whole number of 1"),
     ],
 )
-def test_bad_topics_are_refused_with_the_line_of_the_plan(texts: PlanProject, plan: str, problem: str) -> None:
+def test_invalid_topics_are_refused_with_the_line_of_the_plan(texts: PlanProject, plan: str, problem: str) -> None:
     texts.write("plan.toml", CORPUS + plan)
     assert problem in texts.refusal()
 
@@ -135,7 +135,7 @@ def test_topics_of_a_plan_without_documents_are_refused(
     assert main(["generate", "topics", "plan.toml", "--out", "topics.toml", "--depth", "0"]) == 2
 
 
-def test_keys_of_a_table_are_names_that_texts_are_asked_for(project: PlanProject) -> None:
+def test_table_keys_are_names_that_questions_may_ask_for(project: PlanProject) -> None:
     (project.folder / "docs").mkdir()
     project.write("docs/house.md", "# Houses\n\nSalt Pier was built by Bo Ek.\n")
     project.plan('ask = "Where does {name} work?"\ntable = "staff"\nanswer = "{city}"', head=CORPUS)
@@ -144,7 +144,7 @@ def test_keys_of_a_table_are_names_that_texts_are_asked_for(project: PlanProject
     assert [(line["question"], line["gold"]) for line in rules] == [("Who built Salt Pier?", [["Bo Ek"]])]
 
 
-def test_a_plan_may_want_questions_of_two_parts(texts: PlanProject) -> None:
+def test_a_plan_may_ask_for_questions_of_two_parts(texts: PlanProject) -> None:
     texts.write("docs/piers.md", "# Piers\n\nSalt Pier was built in 1702.\n")
     texts.write("topics.toml", '[[topic]]\nname = "Town"\ndocuments = ["docs/ferries.md", "docs/piers.md"]\n')
     texts.write("plan.toml", f'tasks = ["information_integration"]\n{CORPUS}[topics]\nfile = "topics.toml"\n')
@@ -154,7 +154,7 @@ def test_a_plan_may_want_questions_of_two_parts(texts: PlanProject) -> None:
     assert [source["group"] for source in draft["sources"]] == [0, 1]
 
 
-def test_names_of_the_plan_are_asked_for(texts: PlanProject) -> None:
+def test_questions_may_ask_for_names_of_the_plan(texts: PlanProject) -> None:
     texts.write("docs/house.md", "# Houses\n\nHeron House is in Bergen.\n")
     texts.write("plan.toml", CORPUS + '[[names]]\nvalues = ["Oslo", "Bergen"]\n')
     texts.run()

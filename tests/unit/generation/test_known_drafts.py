@@ -1,4 +1,4 @@
-"""The closed-book arm of a plan: which cases a model answers without any passage."""
+"""The closed-book check of a plan: which cases a model answers without any passage."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ OPENS = item("When does the town museum open on weekdays?", "9:00", "opens at 9:
 KNOWS = {"founded": "It was founded in 1903.", "": "I do not know."}
 
 
-def decided(folder: Path, knows: ScriptedLLM, leakage: str, *, per_cell: int = 2) -> tuple[list[Draft], Material]:
-    """Return the drafts of two questions after the closed-book arm."""
+def drafts_after_check(
+    folder: Path, knows: ScriptedLLM, leakage: str, *, per_cell: int = 2
+) -> tuple[list[Draft], Material]:
+    """Return the drafts of two questions after the closed-book check."""
     write_documents(folder, {"Museum/a.md": "The town museum was founded in 1903. It opens at 9:00 on weekdays."})
     plan = model_plan(folder, "extractive_qa", head=f"per_cell = {per_cell}", more=f"[leakage]\n{leakage}")
     material = load_material(read_plan(plan), None)
-    drafting = replying({"": [FOUNDED, OPENS]})
-    material.models = ModelAccess(lambda name: knows if name == "closed" else drafting)
+    drafter = replying({"": [FOUNDED, OPENS]})
+    material.models = ModelAccess(lambda name: knows if name == "closed" else drafter)
     drafts = drop_known(material, add_drafts(material, []))
     return mark_known(material, apply_quotas(material, drafts)), material
 
 
-def test_each_kept_case_says_whether_the_model_knew_it(tmp_path: Path) -> None:
+def test_each_kept_case_has_a_facet_for_whether_the_model_knew_it(tmp_path: Path) -> None:
     model = ScriptedLLM(KNOWS)
-    drafts, material = decided(tmp_path, model, 'closed_book = "closed"')
+    drafts, material = drafts_after_check(tmp_path, model, 'closed_book = "closed"')
     assert [(each.facets["knew"], each.state) for each in drafts] == [("true", "kept"), ("false", "kept")]
     assert record_of(drafts[0])["knew"] == "true"
     assert [each.messages[-1]["content"] for each in model.requests] == [FOUNDED["question"], OPENS["question"]]
@@ -50,7 +52,7 @@ def test_each_kept_case_says_whether_the_model_knew_it(tmp_path: Path) -> None:
 
 
 def test_known_cases_are_dropped_before_the_cell_is_counted(tmp_path: Path) -> None:
-    drafts, material = decided(tmp_path, ScriptedLLM(KNOWS), 'closed_book = "closed"\ndrop_known = true')
+    drafts, material = drafts_after_check(tmp_path, ScriptedLLM(KNOWS), 'closed_book = "closed"\ndrop_known = true')
     assert [(each.reason, each.facets["knew"]) for each in drafts] == [("known", "true"), ("", "false")]
     assert [str(each) for each in material.shortages] == [
         "topic=Museum, task=extractive_qa: 1 of 2 wanted cases (1 known)"
@@ -59,46 +61,48 @@ def test_known_cases_are_dropped_before_the_cell_is_counted(tmp_path: Path) -> N
 
 def test_only_kept_cases_are_asked(tmp_path: Path) -> None:
     model = ScriptedLLM(KNOWS)
-    drafts, _ = decided(tmp_path, model, 'closed_book = "closed"', per_cell=1)
+    drafts, _ = drafts_after_check(tmp_path, model, 'closed_book = "closed"', per_cell=1)
     assert sorted(each.reason for each in drafts) == ["", "surplus"]
     assert len(model.requests) == 1
 
 
-def failing_once(messages: Sequence[Message]) -> str | ModelError:
-    """Fail for the question about the founding."""
+def fail_on_founding(messages: Sequence[Message]) -> str | ModelError:
+    """Fail on the question about the founding."""
     is_founding = "founded" in str(messages[-1]["content"])
     return ModelError("timeout", "no reply in time") if is_founding else "I do not know."
 
 
 def test_a_call_that_fails_is_counted(tmp_path: Path) -> None:
-    drafts, material = decided(tmp_path, ScriptedLLM(failing_once), 'closed_book = "closed"')
+    drafts, material = drafts_after_check(tmp_path, ScriptedLLM(fail_on_founding), 'closed_book = "closed"')
     assert [(each.state, each.facets.get("knew")) for each in drafts] == [("kept", None), ("kept", "false")]
     assert material.left_out["closed-book calls of closed failed: timeout"] == 1
 
 
-def test_a_case_that_a_model_may_know_is_dropped(tmp_path: Path) -> None:
-    drafts, material = decided(tmp_path, ScriptedLLM(failing_once), 'closed_book = "closed"\ndrop_known = true')
+def test_a_case_whose_closed_book_call_fails_is_dropped(tmp_path: Path) -> None:
+    drafts, material = drafts_after_check(
+        tmp_path, ScriptedLLM(fail_on_founding), 'closed_book = "closed"\ndrop_known = true'
+    )
     assert [each.reason for each in drafts] == ["model_error", ""]
     assert [str(each) for each in material.shortages] == [
         "topic=Museum, task=extractive_qa: 1 of 2 wanted cases (error: 1 call failed (timeout), 1 model_error)"
     ]
 
 
-@pytest.mark.parametrize("more", ["", "\ndrop_known = true"])
-def test_a_model_that_never_replies_is_refused(tmp_path: Path, more: str) -> None:
+@pytest.mark.parametrize("setting", ["", "\ndrop_known = true"])
+def test_a_model_that_never_replies_is_refused(tmp_path: Path, setting: str) -> None:
     failing = ScriptedLLM(lambda messages: ModelError("timeout", "no reply in time"))
     with pytest.raises(SettingError, match=r"^\[leakage\] closed_book: no call had a reply: no reply in time"):
-        decided(tmp_path, failing, f'closed_book = "closed"{more}')
+        drafts_after_check(tmp_path, failing, f'closed_book = "closed"{setting}')
 
 
 def test_a_spent_budget_marks_nothing(tmp_path: Path) -> None:
-    spent = ScriptedLLM(lambda messages: ModelError("budget", "the budget would be passed"))
-    drafts, material = decided(tmp_path, spent, 'closed_book = "closed"')
+    out_of_budget = ScriptedLLM(lambda messages: ModelError("budget", "the budget would be passed"))
+    drafts, material = drafts_after_check(tmp_path, out_of_budget, 'closed_book = "closed"')
     assert [each.state for each in drafts] == ["kept", "kept"]
     assert material.left_out["closed-book calls of closed failed: budget"] == 2
 
 
 def test_without_a_model_nothing_is_asked(tmp_path: Path) -> None:
-    drafts, material = decided(tmp_path, ScriptedLLM([]), "")
+    drafts, material = drafts_after_check(tmp_path, ScriptedLLM([]), "")
     assert not any("knew" in each.facets for each in drafts)
     assert list(known_section(material, drafts, Sets((), (), ()))) == []

@@ -1,4 +1,4 @@
-"""Replies with drafts are read strictly: an item is lost, not its reply, and nothing is repaired."""
+"""Replies with drafts are parsed strictly: a broken item is lost, the others stay, and nothing is repaired."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def dump(*items: object) -> str:
         json.dumps([ONE, TWO], indent=4),
     ],
 )
-def test_an_array_is_read_from_prose_and_fences(text: str) -> None:
+def test_an_array_is_found_in_prose_and_code_fences(text: str) -> None:
     read = read_items(text, "question")
     assert (list(read.items), read.broken) == ([ONE, TWO], 0)
 
@@ -72,12 +72,12 @@ def test_a_broken_item_is_lost_and_the_others_stay(broken: str) -> None:
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_broken_items_at_both_ends(broken: str) -> None:
+def test_broken_items_at_both_ends_are_lost(broken: str) -> None:
     read = read_items(f"[{broken}, {json.dumps(TWO)}, {broken}]", "question")
     assert (list(read.items), read.broken) == ([TWO], 2)
 
 
-def test_a_reply_that_was_cut_off_keeps_its_whole_items() -> None:
+def test_a_truncated_reply_keeps_its_complete_items() -> None:
     read = read_items(dump(ONE, TWO, THREE)[:-20], "question")
     assert (list(read.items), read.broken) == ([ONE, TWO], 1)
 
@@ -104,7 +104,7 @@ def test_any_items_read_back(items: list[dict[str, object]], indent: int | None)
 
 
 @given(TEXTS)
-def test_any_text_is_read_or_unreadable(text: str) -> None:
+def test_any_text_is_parsed_or_refused_as_unreadable(text: str) -> None:
     for reply in (text, f"[{text}", f'[{{"question": {text}', f'[{{"question": "{text}"}}, {text}]'):
         try:
             read = read_items(reply, "question")
@@ -114,8 +114,8 @@ def test_any_text_is_read_or_unreadable(text: str) -> None:
 
 
 def test_inspections_and_corrections_are_read() -> None:
-    kept = read_inspection('Sure:\n{"reason": "fine", "verdict": "keep"}')
-    assert (kept.verdict, kept.reason, kept.item) == ("keep", "fine", None)
+    inspection = read_inspection('Sure:\n{"reason": "fine", "verdict": "keep"}')
+    assert (inspection.verdict, inspection.reason, inspection.item) == ("keep", "fine", None)
     assert read_inspection(json.dumps({"verdict": "mend", "item": ONE})).item == ONE
     assert read_correction(json.dumps({"item": ONE})) == ONE
 

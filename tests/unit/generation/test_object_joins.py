@@ -1,4 +1,4 @@
-"""Joins from a field of the objects in a column."""
+"""Joins over a field of the objects in a column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PEOPLE = (
 )  # fmt: skip
 
 
-def asked(project: PlanProject, via: str) -> PlanProject:
+def plan_with_join(project: PlanProject, via: str) -> PlanProject:
     project.write("people.jsonl", "".join(f"{json.dumps(row)}\n" for row in PEOPLE))
     keys = f'table = "people"\nvia = "{via}"\nall = true\n'
     project.plan(f'{keys}ask = "Where do the people work that {{id}} knows?"\nanswer = "{{city}}"', table=TABLE)
@@ -22,7 +22,7 @@ def asked(project: PlanProject, via: str) -> PlanProject:
 
 
 def test_each_object_leads_to_a_row(project: PlanProject) -> None:
-    assert asked(project, "people.knows.who -> people.id").run()[0] == 0
+    assert plan_with_join(project, "people.knows.who -> people.id").run()[0] == 0
     assert project.drafts() == [
         ("", "Where do the people work that ann knows?", [["Bergen"], ["Tromso"]]),
         ("", "Where do the people work that bo knows?", [["Oslo"]]),
@@ -31,6 +31,6 @@ def test_each_object_leads_to_a_row(project: PlanProject) -> None:
     assert sources["Where do the people work that ann knows?"] == ["people:ann", "people:bo", "people:cy"]
 
 
-def test_a_column_that_is_unknown_is_refused_with_its_line(project: PlanProject) -> None:
-    line = asked(project, "people.friends.who -> people.id").refusal()
+def test_an_unknown_column_is_refused_with_its_line(project: PlanProject) -> None:
+    line = plan_with_join(project, "people.friends.who -> people.id").refusal()
     assert "plan.toml:7: via: 'friends' is not a column of 'people'" in line

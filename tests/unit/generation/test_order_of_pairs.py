@@ -1,4 +1,4 @@
-"""A row at the end of a table adds its pair behind all others, also if only some are wanted."""
+"""A new row at the end of a table adds its pair after all others, even if the plan wants only some pairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def questions(project: PlanProject, sites: str) -> list[str]:
     return [draft["question"] for draft in project.lines("drafts.jsonl") if draft["state"] == "kept"]
 
 
-def test_a_new_row_displaces_no_pair(project: PlanProject) -> None:
+def test_a_new_row_replaces_no_earlier_pair(project: PlanProject) -> None:
     before = questions(project, SITES)
     assert len(before) == 2
     after = questions(project, SITES + "Dock,coast,1950\n")

@@ -1,4 +1,4 @@
-"""Tables of a plan: CSV, JSON Lines and SQLite, rows as passages."""
+"""Tables of a plan: read CSV, JSON Lines and SQLite; rows become passages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADER = "name,job,city,since,boss\n"
 COLUMNS = "name, job, city, since, boss"
 
 
-def database(path: Path) -> None:
+def create_database(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"CREATE TABLE staff ({COLUMNS})")
         rows = [("Ann Lee", "curator", "Oslo", 2011, "Bo Ek"), ("Bo Ek", "director", "Bergen", 2004, None)]
@@ -45,14 +45,14 @@ def test_csv_json_lines_and_sqlite_give_the_same_cases(project: PlanProject) -> 
     lines = ["\t".join(COLUMNS.split(", ")), *("\t".join(str(cell or "") for cell in row.values()) for row in rows)]
     project.write("staff.tsv", "\ufeff" + "\r\n".join(lines) + "\r\n")
     project.write("staff.csv", "\n".join(line.replace("\t", ",") for line in lines))
-    database(project.folder / "staff.db")
-    found = []
+    create_database(project.folder / "staff.db")
+    drafts_by_format = []
     for path in ("staff.csv", "staff.tsv", "staff.jsonl", "staff.json", "sqlite:staff.db:SELECT * FROM staff"):
         project.plan(ASK, table=TABLE.replace("staff.csv", path))
         assert project.run("--out", "out", "--force")[0] == 0
-        found.append([{**each, "facets": {}} for each in project.lines("drafts.jsonl")])
-    assert len(found[0]) == 2
-    assert all(each == found[0] for each in found)
+        drafts_by_format.append([{**each, "facets": {}} for each in project.lines("drafts.jsonl")])
+    assert len(drafts_by_format[0]) == 2
+    assert all(each == drafts_by_format[0] for each in drafts_by_format)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_csv_json_lines_and_sqlite_give_the_same_cases(project: PlanProject) -> 
 )
 def test_a_query_may_only_read(project: PlanProject, query: str) -> None:
     path = project.folder / "staff.db"
-    database(path)
+    create_database(path)
     before = path.read_bytes()
     project.plan(ASK, table=f'[[table]]\nname = "staff"\npath = "sqlite:staff.db:{query}"\n')
     assert project.refusal().startswith("rageval: staff.db: the query ")
@@ -92,12 +92,12 @@ def test_a_query_may_only_read(project: PlanProject, query: str) -> None:
     ],
 )
 def test_columns_that_would_lose_values_are_refused(project: PlanProject, query: str, message: str) -> None:
-    database(project.folder / "staff.db")
+    create_database(project.folder / "staff.db")
     project.plan(ASK, table=f'[[table]]\nname = "staff"\npath = "sqlite:staff.db:{query}"\n')
     assert project.refusal().startswith(f"rageval: {message}")
 
 
-def test_objects_are_json_in_a_passage_and_missing_items_are_left_out(project: PlanProject) -> None:
+def test_a_passage_shows_objects_as_json_and_omits_missing_items(project: PlanProject) -> None:
     row = {"name": "Ann", "job": ["cook", None, ""], "city": "Oslo", "posts": [{"title": "Über", "year": None}]}
     project.write("staff.jsonl", json.dumps(row))
     project.plan(ASK.replace("the {job}", "who cooks"), table='[[table]]\nname = "staff"\npath = "staff.jsonl"\n')
@@ -128,13 +128,13 @@ def test_a_broken_table_is_refused_with_its_line(project: PlanProject, text: str
     assert project.refusal().startswith(f"rageval: {message}")
 
 
-def test_an_ending_that_no_reader_takes_is_refused(project: PlanProject) -> None:
+def test_a_file_of_unknown_type_is_refused(project: PlanProject) -> None:
     project.write("staff.xls", "x")
     project.plan(ASK, table=TABLE.replace("staff.csv", "staff.xls"))
     assert project.refusal().startswith("rageval: staff.xls: is not a table; name a file ending in .csv, .json, .jsonl")
 
 
-def test_rows_without_a_value_are_counted_and_an_empty_column_is_named(project: PlanProject) -> None:
+def test_warnings_count_rows_without_a_value_and_name_empty_columns(project: PlanProject) -> None:
     project.write("staff.csv", HEADER + "Ann Lee,curator,,2011,\n,guard,Oslo,2000,\nBo Ek,cook,Bergen,,\n")
     project.plan(ASK)
     status, lines = project.run()
@@ -156,7 +156,7 @@ def test_a_topic_may_have_a_parent(project: PlanProject) -> None:
     assert all(each["id"].startswith("town-") for each in project.lines("auto_test.jsonl"))
 
 
-def test_chinese_tables_make_chinese_cases(project: PlanProject) -> None:
+def test_a_chinese_table_gives_chinese_cases(project: PlanProject) -> None:
     project.write("staff.csv", "姓名,职务,城市\n李明,馆长,苏州\n王芳,讲解员,杭州\n")
     project.plan(
         'table = "staff"\nask = "{姓名}在哪个城市工作？"\nanswer = "{城市}"\nwhere = "城市 != \'杭州\'"',
@@ -170,7 +170,7 @@ def test_chinese_tables_make_chinese_cases(project: PlanProject) -> None:
     assert drafts[0]["evidence"] == ["李明是馆长，在苏州工作。"]
 
 
-def test_an_id_without_a_row_is_an_error_with_its_line(project: PlanProject) -> None:
+def test_an_id_without_a_row_is_refused_with_its_line(project: PlanProject) -> None:
     project.write("staff.jsonl", '{"name": "Ann", "publications": ["w1"]}\n{"name": "Bo", "publications": ["w9"]}\n')
     project.write("works.csv", "pub_id,title\nw1,Maps\n")
     project.plan(
@@ -182,7 +182,7 @@ def test_an_id_without_a_row_is_an_error_with_its_line(project: PlanProject) -> 
     )
 
 
-def test_a_key_that_looks_like_a_number_of_another_keeps_its_own_id(project: PlanProject) -> None:
+def test_ids_stay_unique_if_a_key_looks_like_a_numbered_key(project: PlanProject) -> None:
     project.write("staff.csv", HEADER + "".join(f"{name},cook,Oslo,2000,x\n" for name in ("Bo", "Bo#2", "Bo", "Bo")))
     project.plan(ASK)
     assert project.run()[0] == 0

@@ -1,4 +1,4 @@
-"""Relations make small changes of a case, the same ones for the same seed and id."""
+"""Relations make small changes to a case; the same seed and id give the same changes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def questions(relation: str, instance: Instance, count: int = 1000, seed: int = 
     return [each.case.instance.question for each in relation_named(relation).variants(instance, seed, count)]
 
 
-def supplied(relation: str, case: Case | Instance, records: Records | None = None) -> list[list[str]]:
+def supplied_ids(relation: str, case: Case | Instance, records: Records | None = None) -> list[list[str]]:
     variants = relation_named(relation).variants(case, 0, 1000, records or Records())
     return [[passage.id for passage in each.case.supplied or ()] for each in variants]
 
@@ -59,7 +59,7 @@ def test_an_unknown_relation_is_refused_with_the_nearest_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "untouched"),
+    ("question", "word"),
     [
         ("Where is 'silent valley' placed?", "silent"),
         ("Which rooms never close before Monday?", "never"),
@@ -70,10 +70,10 @@ def test_an_unknown_relation_is_refused_with_the_nearest_name() -> None:
         ("Which rooms couldn't open?", "couldn't"),
     ],
 )
-def test_a_typo_spares_names_numbers_negations_quotes_and_addresses(question: str, untouched: str) -> None:
-    made = questions("typo", Instance("q", question))
-    assert made
-    assert all(untouched in each for each in made)
+def test_a_typo_never_changes_names_numbers_negations_quotes_or_addresses(question: str, word: str) -> None:
+    variants = questions("typo", Instance("q", question))
+    assert variants
+    assert all(word in each for each in variants)
 
 
 def test_a_chinese_question_has_no_typos() -> None:
@@ -95,17 +95,17 @@ def test_a_chinese_question_has_no_typos() -> None:
         ("Are " + "7" * 5000 + " boats there?", set()),
     ],
 )
-def test_a_number_is_written_in_another_way_unless_it_is_a_year_or_of_a_name(question: str, expected: set[str]) -> None:
+def test_a_number_changes_its_format_unless_it_is_a_year_or_part_of_a_name(question: str, expected: set[str]) -> None:
     assert set(questions("number_format", Instance("q", question))) == expected
 
 
 def test_politeness_keeps_a_name_at_the_start() -> None:
-    made = questions("politeness", Instance("q", "Oslo has how many museums?"))
-    assert "Please tell me: Oslo has how many museums?" in made
+    variants = questions("politeness", Instance("q", "Oslo has how many museums?"))
+    assert "Please tell me: Oslo has how many museums?" in variants
 
 
 @pytest.mark.parametrize(
-    ("form", "lost"),
+    ("form", "invariant"),
     [
         ("When does the Museum not open on weekdays?", "negations"),
         ("When does the Musem open on weekdays?", "names"),
@@ -114,34 +114,34 @@ def test_politeness_keeps_a_name_at_the_start() -> None:
         ("When does the Museum open on two weekdays?", "quantities"),
     ],
 )
-def test_what_a_form_does_not_keep_has_a_name(form: str, lost: str) -> None:
-    assert lost in lost_invariants(MUSEUM.question, form)
+def test_a_changed_form_reports_the_invariant_it_lost(form: str, invariant: str) -> None:
+    assert invariant in lost_invariants(MUSEUM.question, form)
     assert lost_invariants(MUSEUM.question, MUSEUM.question.upper()) == ()
 
 
-def test_orders_of_passages_are_all_others() -> None:
-    orders = supplied("passage_order", MUSEUM)
+def test_passage_order_gives_every_other_order() -> None:
+    orders = supplied_ids("passage_order", MUSEUM)
     assert len(orders) == len(set(map(tuple, orders))) == 5
     assert ["p0", "n0", "n1"] not in orders
-    assert supplied("passage_order", FERRY) == []
+    assert supplied_ids("passage_order", FERRY) == []
 
 
-def test_only_a_negative_is_left_out() -> None:
-    assert sorted(supplied("drop_irrelevant", MUSEUM)) == [["p0", "n0"], ["p0", "n1"]]
-    assert supplied("drop_irrelevant", FERRY) == []
+def test_drop_irrelevant_drops_only_negatives() -> None:
+    assert sorted(supplied_ids("drop_irrelevant", MUSEUM)) == [["p0", "n0"], ["p0", "n1"]]
+    assert supplied_ids("drop_irrelevant", FERRY) == []
 
 
 def test_a_repeated_passage_gets_a_new_id() -> None:
-    made = supplied("duplicate_passage", FERRY)
-    assert sorted(made) == [["p0", "p0#2"], ["p0#2", "p0"]]
+    ids_by_variant = supplied_ids("duplicate_passage", FERRY)
+    assert sorted(ids_by_variant) == [["p0", "p0#2"], ["p0#2", "p0"]]
 
 
-def test_an_added_passage_does_not_help() -> None:
+def test_an_added_passage_does_not_help_to_answer() -> None:
     records = Records.of([MUSEUM, FERRY, BAKER])
-    made = supplied("irrelevant_passage", MUSEUM, records)
-    assert {each for ids in made for each in ids} == {"p0", "n0", "n1", "ferry:p0"}
-    assert len(made) == 4
-    assert supplied("irrelevant_passage", MUSEUM, Records.of([MUSEUM])) == []
+    ids_by_variant = supplied_ids("irrelevant_passage", MUSEUM, records)
+    assert {each for ids in ids_by_variant for each in ids} == {"p0", "n0", "n1", "ferry:p0"}  # the baker's has "9:00"
+    assert len(ids_by_variant) == 4
+    assert supplied_ids("irrelevant_passage", MUSEUM, Records.of([MUSEUM])) == []
 
 
 @pytest.mark.parametrize(
@@ -157,52 +157,54 @@ def test_a_passage_about_the_question_or_with_its_answer_is_not_irrelevant(text:
     assert is_irrelevant(MUSEUM, Passage("x", text)) is irrelevant
 
 
-def test_a_sum_in_other_words_is_not_irrelevant() -> None:
-    asked = Instance("q", "What did Twitter cost?", (("44 billion",),))
-    assert not is_irrelevant(asked, Passage("x", "Profit rose to 440亿."))
-    assert is_irrelevant(asked, Passage("x", "Profit rose to 44."))
+def test_a_passage_with_the_answer_in_another_notation_is_not_irrelevant() -> None:
+    instance = Instance("q", "What did Twitter cost?", (("44 billion",),))
+    assert not is_irrelevant(instance, Passage("x", "Profit rose to 440亿."))
+    assert is_irrelevant(instance, Passage("x", "Profit rose to 44."))
 
 
-def test_evidence_is_removed_by_group_unless_the_answer_stays() -> None:
-    (left,) = supplied("remove_evidence", MUSEUM)
-    assert left == ["n0", "n1"]
-    stays = replace(MUSEUM, passages=(*(MUSEUM.passages or ()), Passage("n2", "At 9:00 it opens.", role="negative")))
-    assert supplied("remove_evidence", stays) == []
+def test_evidence_is_removed_by_group_unless_another_passage_has_the_answer() -> None:
+    (remaining_ids,) = supplied_ids("remove_evidence", MUSEUM)
+    assert remaining_ids == ["n0", "n1"]
+    answered_by_negative = replace(
+        MUSEUM, passages=(*(MUSEUM.passages or ()), Passage("n2", "At 9:00 it opens.", role="negative"))
+    )
+    assert supplied_ids("remove_evidence", answered_by_negative) == []
     parts = tuple(
         Passage(f"p{group}", text, role="positive", group=group) for group, text in ((0, "Oslo"), (1, "Rome"))
     )
     two = Instance("q", "Which two towns?", (("Oslo",), ("Rome",)), parts)
-    assert sorted(supplied("remove_evidence", two)) == [["p0"], ["p1"]]
+    assert sorted(supplied_ids("remove_evidence", two)) == [["p0"], ["p1"]]
 
 
 def test_evidence_is_swapped_for_its_false_twin() -> None:
     twin = Passage("w0", "The museum opens at 8:30 on weekdays.", role="counterfactual")
     record = replace(MUSEUM, passages=(*(MUSEUM.passages or ()), twin), fake=(("8:30",),))
     case = Case("museum", record, MUSEUM.passages, {})
-    assert supplied("swap_evidence", case) == [["w0", "n0", "n1"]]
-    assert supplied("swap_evidence", MUSEUM) == []
+    assert supplied_ids("swap_evidence", case) == [["w0", "n0", "n1"]]
+    assert supplied_ids("swap_evidence", MUSEUM) == []
 
 
-def test_a_case_without_passages_has_no_variants_of_them() -> None:
+def test_a_case_without_passages_has_no_variants_of_passage_relations() -> None:
     case = Case("museum", MUSEUM, None, {})
     for relation in ("passage_order", "duplicate_passage", "drop_irrelevant", "irrelevant_passage", "remove_evidence"):
-        assert supplied(relation, case, Records.of([FERRY])) == []
+        assert supplied_ids(relation, case, Records.of([FERRY])) == []
 
 
 def test_a_new_record_changes_few_choices_of_other_records() -> None:
     records = [replace(FERRY, id=f"r{at}", passages=(Passage("p", f"Boat {chr(97 + at)}."),)) for at in range(20)]
-    asked = [replace(MUSEUM, id=f"m{at}") for at in range(50)]
+    instances = [replace(MUSEUM, id=f"m{at}") for at in range(50)]
 
-    def chosen(pool: list[Instance]) -> list[str]:
-        variants = [relation_named("irrelevant_passage").variants(each, 0, 1, Records.of(pool)) for each in asked]
+    def added_ids(pool: list[Instance]) -> list[str]:
+        variants = [relation_named("irrelevant_passage").variants(each, 0, 1, Records.of(pool)) for each in instances]
         return [next(p.id for p in each[0].case.supplied or () if ":" in p.id) for each in variants]
 
-    before, after = chosen(records), chosen([*records, replace(FERRY, id="new")])
+    before, after = added_ids(records), added_ids([*records, replace(FERRY, id="new")])
     assert sum(one != other for one, other in zip(before, after, strict=True)) < 15
 
 
 @pytest.mark.parametrize("relation", sorted(BUILTIN))
-def test_a_huge_case_has_variants_soon(relation: str) -> None:
+def test_a_huge_case_gets_its_variants_in_time(relation: str) -> None:
     question = "Which museum of Oslo opened 1,577 rooms? " * 1_000
     passages = tuple(Passage(f"n{at}", f"Boat {at}.", role="negative") for at in range(1_000))
     huge = Instance("huge", question, (("9:00",),), (*(MUSEUM.passages or ()), *passages))

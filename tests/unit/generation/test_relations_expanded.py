@@ -1,4 +1,4 @@
-"""The cases of a testbed with their variants."""
+"""The cases of a testbed, expanded with their variants by relations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_only_cases_that_the_settings_select_have_variants() -> None:
     ]
 
 
-def test_each_setting_of_a_case_has_the_same_typos() -> None:
+def test_a_case_has_the_same_typos_at_every_noise_rate() -> None:
     settings = parse_settings(
         {
             "dataset": "jsonl:a",
@@ -83,7 +83,7 @@ def test_a_relation_over_passages_needs_passages() -> None:
         names(MUSEUM, relations=["typo", "drop_irrelevant"], passages="retrieved")
 
 
-def test_unknown_relations_and_own_facets_are_refused() -> None:
+def test_unknown_relations_and_a_facet_named_relation_are_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"test_a\.py:3: relations: unknown relation 'typoo'.*'typo'"):
         names(MUSEUM, relations=["typoo"])
     with pytest.raises(SettingError, match=r"the case 'museum' has the facet 'relation', which relations set"):
@@ -93,6 +93,6 @@ def test_unknown_relations_and_own_facets_are_refused() -> None:
 @pytest.mark.parametrize(
     "raw", [{"variants": 2}, {"relations": ["typo"], "variants": 0}, {"relations": ["typo", "typo"]}]
 )
-def test_settings_of_variants_are_checked(raw: dict[str, object]) -> None:
+def test_invalid_settings_of_variants_are_refused(raw: dict[str, object]) -> None:
     with pytest.raises(SettingError, match=r"^test_a\.py:3: "):
         parse_settings({"dataset": "jsonl:a", **raw}, "test_a.py:3")

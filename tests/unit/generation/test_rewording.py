@@ -1,4 +1,4 @@
-"""`paraphrase = true` of a template: which wordings of a model are kept, which are refused and why."""
+"""`paraphrase = true` in a template: which wordings of a model are kept, which are refused and why."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def wording(question: object) -> str:
     return json.dumps({"question": question})
 
 
-def made(
+def drafts_by_wording(
     project: PlanProject, replies: Mapping[str, Reply], *templates: str, **plan: str
 ) -> tuple[dict[str, Draft], Material, ScriptedLLM]:
-    """Return the drafts by the template's wording, after a model that replies by a text in the request.
+    """Return the drafts by the template's wording, the material and the model.
 
-    Requests that no key fits get the question with another beginning.
+    The model sends the reply whose key is in the request, else the question with "Please tell me" before it.
     """
 
     def reply(messages: Sequence[Message]) -> Reply:
-        asked = str(messages[-1]["content"])
-        own = next(line[2:] for line in asked.splitlines() if line.startswith("> "))
-        return next((text for key, text in replies.items() if key in asked), wording(f"Please tell me: {own}"))
+        prompt = str(messages[-1]["content"])
+        question = next(line[2:] for line in prompt.splitlines() if line.startswith("> "))
+        return next((text for key, text in replies.items() if key in prompt), wording(f"Please tell me: {question}"))
 
     model = ScriptedLLM(reply)
     plan = {"head": MODEL, **plan}
@@ -66,7 +66,7 @@ def refusal(draft: Draft) -> Any:
 
 def test_a_kept_case_gets_the_wording_of_the_model(project: PlanProject) -> None:
     other = "In which city is the curator Ann Lee employed?"
-    drafts, _, model = made(project, {ANN: wording(f" {other}\n")})
+    drafts, _, model = drafts_by_wording(project, {ANN: wording(f" {other}\n")})
     record = record_of(drafts[ANN])
     assert record["question"] == other
     assert record["generated"]["wording"] == {"by": "m", "before": ANN}
@@ -74,12 +74,12 @@ def test_a_kept_case_gets_the_wording_of_the_model(project: PlanProject) -> None
     assert (record["answers"], record["generator"], drafts[ANN].state) == (["Oslo"], "template", "kept")
     assert wordings_line(drafts.values()) == "other wordings of m: 3 kept, 0 refused"
     assert len(model.requests) == 3
-    asked = str(model.requests[0].messages[-1]["content"])
-    assert asked == f"Question to reword:\n> {ANN}\n\nValues to copy:\n> Ann Lee\n> curator"
+    prompt = str(model.requests[0].messages[-1]["content"])
+    assert prompt == f"Question to reword:\n> {ANN}\n\nValues to copy:\n> Ann Lee\n> curator"
 
 
 @pytest.mark.parametrize(
-    ("reply", "reason", "found"),
+    ("reply", "reason", "finding"),
     [
         ("Where is Ann Lee?", "unreadable", "the reply holds no JSON object"),
         (wording(["x"]), "unreadable", 'the JSON object has no "question" that is a text'),
@@ -100,12 +100,12 @@ def test_a_kept_case_gets_the_wording_of_the_model(project: PlanProject) -> None
     ],
 )
 def test_a_wording_that_changes_the_question_is_refused(
-    project: PlanProject, reply: str, reason: str, found: str
+    project: PlanProject, reply: str, reason: str, finding: str
 ) -> None:
-    drafts, material, _ = made(project, {ANN: reply})
-    refused = refusal(drafts[ANN])
-    assert (refused["by"], refused["reason"]) == ("m", reason)
-    assert found in refused["found"]
+    drafts, material, _ = drafts_by_wording(project, {ANN: reply})
+    verdict = refusal(drafts[ANN])
+    assert (verdict["by"], verdict["reason"]) == ("m", reason)
+    assert finding in verdict["found"]
     line = f"other wordings of m: 2 kept, 1 refused (1 {reason})"
     assert wordings_line(drafts.values()) == line
     report = report_of(material, list(drafts.values()), Sets((), (), ()))
@@ -113,7 +113,7 @@ def test_a_wording_that_changes_the_question_is_refused(
     assert "wording" not in record_of(drafts[ANN])["generated"]
 
 
-def test_numbers_are_kept_as_quantities(project: PlanProject) -> None:
+def test_a_wording_may_change_the_notation_of_a_number_but_not_its_value(project: PlanProject) -> None:
     project.write("hall.csv", "name,seats,opened,town\nA,1200,1903,Oslo\nB,1500,1950,Bergen\n")
     table = '[[table]]\nname = "hall"\npath = "hall.csv"\n'
     ask = 'table = "hall"\nask = "Where is the hall of {seats} seats, opened in {opened}?"\nanswer = "{town}"\n'
@@ -121,13 +121,13 @@ def test_numbers_are_kept_as_quantities(project: PlanProject) -> None:
         "1200": wording("In which town was a hall for 1,200 people opened in 1903?"),
         "1500": wording("In which town was a hall of 15000 seats opened in 1950?"),
     }
-    drafts, _, _ = made(project, replies, ask + "paraphrase = true\n", table=table)
+    drafts, _, _ = drafts_by_wording(project, replies, ask + "paraphrase = true\n", table=table)
     assert [refusal(each)["found"] for each in drafts.values() if "wording" not in each.verdicts] == [
         "the question lacks '1500'"
     ]
 
 
-def test_a_place_holds_one_value_and_a_part_of_a_word_stays_one(project: PlanProject) -> None:
+def test_each_value_needs_its_own_place_and_may_stay_part_of_a_word(project: PlanProject) -> None:
     project.write("staff.csv", "name,job,city\nAnn Lee,lee,Oslo\nBo,guard,Bergen\n")
     ask = WHERE.replace("{name}, the {job}, work", "{name} meet other {job}s")
     replies = {
@@ -135,90 +135,97 @@ def test_a_place_holds_one_value_and_a_part_of_a_word_stays_one(project: PlanPro
         "Bo": wording("Where does Bo meet his fellow guards?"),
     }
     table = '[[table]]\nname = "staff"\npath = "staff.csv"\n'
-    drafts, _, _ = made(project, replies, ask, table=table)
+    drafts, _, _ = drafts_by_wording(project, replies, ask, table=table)
     assert refusal(drafts["Where does Ann Lee meet other lees?"])["found"] == "the question lacks 'lee'"
     assert "wording" in drafts["Where does Bo meet other guards?"].verdicts
 
 
-def test_the_value_in_between_must_not_be_in_a_wording(project: PlanProject) -> None:
+def test_a_wording_must_not_name_the_row_that_a_join_passes(project: PlanProject) -> None:
     ask = WHERE.replace("Where does", "In which city does the boss of").replace(", the {job},", ", the {job},")
     via = 'via = "staff.boss -> staff.name"\n'
     replies = {"curator": wording("Where does Bo Ek, the boss of Ann Lee, the curator, work?")}
-    drafts, _, _ = made(project, replies, ask + via)
+    drafts, _, _ = drafts_by_wording(project, replies, ask + via)
     first = refusal(drafts["In which city does the boss of Ann Lee, the curator, work?"])
     assert (first["reason"], first["found"]) == ("bridge_in_question", "the question contains 'Bo Ek'")
 
 
-def test_values_of_both_rows_stay_in_a_contrast(project: PlanProject) -> None:
+def test_a_wording_of_a_contrast_keeps_the_values_of_both_rows(project: PlanProject) -> None:
     ask = 'ask = "Who works here longer, {name} the {job} or {other.name} the {other.job}?"\npick = "min(since)"\n'
     contrast = f'table = "staff"\n{ask}answer = "{{name}}"\nparaphrase = true\n'
-    drafts, _, _ = made(project, {"longer": wording("Who came first, Ann Lee the curator or Bo Ek?")}, contrast)
+    drafts, _, _ = drafts_by_wording(
+        project, {"longer": wording("Who came first, Ann Lee the curator or Bo Ek?")}, contrast
+    )
     (draft,) = drafts.values()
     assert refusal(draft)["found"] == "the question lacks 'director'"
 
 
 def test_wordings_that_repeat_a_draft_are_refused(project: PlanProject) -> None:
     both = "Where do Ann Lee, the curator, the guard and Bo Ek, the director, work?"
-    drafts, _, _ = made(project, {"curator": wording(both), "director": wording(both), "guard": wording(both)})
+    drafts, _, _ = drafts_by_wording(
+        project, {"curator": wording(both), "director": wording(both), "guard": wording(both)}
+    )
     assert drafts[ANN].question == both
     assert {refusal(drafts[each])["reason"] for each in (BO, GUARD)} == {"duplicate"}
 
 
-def test_a_wording_that_repeats_one_that_comes_back_is_refused(project: PlanProject) -> None:
+def test_a_wording_that_repeats_a_restored_question_is_refused(project: PlanProject) -> None:
     one_row = "where = \"job == 'curator'\"\n"
     desk, town = "Tell me where Ann Lee, the curator, has a desk", "In which town is Ann Lee employed as a curator?"
-    own = {ANN: WHERE, desk: WHERE, town: WHERE.replace("paraphrase = true\n", "")}
-    asks = {each: each.replace("Ann Lee", "{name}").replace("curator", "{job}") for each in own}
+    templates_by_question = {ANN: WHERE, desk: WHERE, town: WHERE.replace("paraphrase = true\n", "")}
+    asks = {each: each.replace("Ann Lee", "{name}").replace("curator", "{job}") for each in templates_by_question}
     templates = [
-        text.replace("Where does {name}, the {job}, work?", asks[each]) + one_row for each, text in own.items()
+        text.replace("Where does {name}, the {job}, work?", asks[each]) + one_row
+        for each, text in templates_by_question.items()
     ]
-    drafts, _, _ = made(project, {ANN: wording(desk), desk: wording(town)}, *templates)
+    drafts, _, _ = drafts_by_wording(project, {ANN: wording(desk), desk: wording(town)}, *templates)
     assert {each: refusal(drafts[each])["reason"] for each in (ANN, desk)} == {ANN: "duplicate", desk: "duplicate"}
     assert drafts[town].state == "kept"
 
 
-def test_a_wording_in_a_file_that_must_hold_none_is_refused(project: PlanProject) -> None:
-    leaked = "In which city of the country is Ann Lee employed as a curator of the museum?"
-    project.write("train.jsonl", json.dumps({"question": leaked}))
-    drafts, _, _ = made(project, {ANN: wording(leaked)}, head=MODEL + '[leakage]\nagainst = "train.jsonl"\n')
+def test_a_wording_that_is_in_a_leakage_file_is_refused(project: PlanProject) -> None:
+    training_question = "In which city of the country is Ann Lee employed as a curator of the museum?"
+    project.write("train.jsonl", json.dumps({"question": training_question}))
+    drafts, _, _ = drafts_by_wording(
+        project, {ANN: wording(training_question)}, head=MODEL + '[leakage]\nagainst = "train.jsonl"\n'
+    )
     assert refusal(drafts[ANN])["reason"] == "train_overlap"
-    assert refusal(drafts[ANN])["question"] == leaked
+    assert refusal(drafts[ANN])["question"] == training_question
 
 
 def test_only_kept_cases_of_the_template_are_asked(project: PlanProject) -> None:
     plain = WHERE.replace("paraphrase = true\n", "").replace("work?", "stay?")
-    drafts, _, model = made(project, {}, WHERE + "n = 1\n", plain)
+    drafts, _, model = drafts_by_wording(project, {}, WHERE + "n = 1\n", plain)
     assert len(model.requests) == 1
     assert [each.state for each in drafts.values()].count("kept") == 4
 
 
-def test_a_call_that_fails_is_an_error_of_its_cell(project: PlanProject) -> None:
+def test_a_failed_call_is_an_error_of_its_cell(project: PlanProject) -> None:
     failing = {BO: ModelError("timeout", "no reply in time")}
-    drafts, material, _ = made(project, failing, head="per_cell = 3\n" + MODEL)
+    drafts, material, _ = drafts_by_wording(project, failing, head="per_cell = 3\n" + MODEL)
     assert (drafts[BO].reason, drafts[BO].verdicts["model_error"]) == ("model_error", "timeout: no reply in time")
     assert [str(each) for each in material.shortages] == [
         "topic=staff, task=extractive_qa: 2 of 3 wanted cases (error: 1 call failed (timeout), 1 model_error)"
     ]
     assert wordings_line(drafts.values()) == "other wordings of m: 2 kept, 0 refused"
-    _, material, _ = made(project, failing, WHERE + "n = 3\n")
+    _, material, _ = drafts_by_wording(project, failing, WHERE + "n = 3\n")
     assert [str(each) for each in material.shortages] == ["plan.toml:8: 2 of 3 wanted cases (1 model_error)"]
 
 
 def test_a_model_that_never_replies_is_refused(project: PlanProject) -> None:
     with pytest.raises(SettingError, match=r"^\[model\]: no call for another wording had a reply: spent; raise budget"):
-        made(project, {"": ModelError("budget", "spent; raise --rag-budget-usd")})
+        drafts_by_wording(project, {"": ModelError("budget", "spent; raise --rag-budget-usd")})
 
 
-def test_a_chinese_question_has_a_chinese_prompt_that_a_plan_may_replace(project: PlanProject) -> None:
+def test_a_chinese_question_uses_a_chinese_prompt_that_a_plan_may_replace(project: PlanProject) -> None:
     project.write("staff.csv", "name,job,city\n李安,馆长,奥斯陆\n")
     ask = WHERE.replace("Where does {name}, the {job}, work?", "{job}{name}在哪里工作？")
     table = '[[table]]\nname = "staff"\npath = "staff.csv"\n'
     replies = {"馆长李安": wording("馆长李安的工作地点是哪里？")}
-    drafts, _, model = made(project, replies, ask, table=table)
+    drafts, _, model = drafts_by_wording(project, replies, ask, table=table)
     assert str(model.requests[0].messages[-1]["content"]).startswith("要改写的问题：\n> 馆长李安在哪里工作？")
     assert drafts["馆长李安在哪里工作？"].question == "馆长李安的工作地点是哪里？"
     project.write("mine.toml", 'reword_user = "> {question} anew"')
-    _, _, model = made(project, {}, ask, table=table, head=MODEL + 'prompts = {zh = "mine.toml"}\n')
+    _, _, model = drafts_by_wording(project, {}, ask, table=table, head=MODEL + 'prompts = {zh = "mine.toml"}\n')
     assert model.requests[0].messages[-1]["content"] == "> > 馆长李安在哪里工作？ anew"
 
 
@@ -234,7 +241,7 @@ def test_a_chinese_question_has_a_chinese_prompt_that_a_plan_may_replace(project
         ),
     ],
 )
-def test_a_wrong_paraphrase_is_refused(project: PlanProject, template: str, head: str, message: str) -> None:
+def test_an_invalid_paraphrase_setting_is_refused(project: PlanProject, template: str, head: str, message: str) -> None:
     project.plan(template, head=head)
     assert message in project.refusal()
 

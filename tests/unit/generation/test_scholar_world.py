@@ -1,4 +1,4 @@
-"""The invented world: relations that agree, and what one more person changes."""
+"""The invented scholar world: its relations agree, and one more person changes nobody else."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def check_relations(world: World) -> None:
     assert len({person["name"] for person in world.persons}) == len(persons)
     assert len({work["title"] for work in world.publications}) == len(works)
     for name, person in persons.items():
-        own = [works[each] for each in person["publications"]]
-        assert person["num_pubs"] == len(set(person["publications"])) == len(own)
-        assert person["num_citation"] == sum(work["num_citation"] for work in own)
-        together = {author.get("person_id") for work in own for author in work["authors"]} - {name, None}
-        assert {other["person_id"] for other in person["coauthors"]} == together
+        publications = [works[each] for each in person["publications"]]
+        assert person["num_pubs"] == len(set(person["publications"])) == len(publications)
+        assert person["num_citation"] == sum(work["num_citation"] for work in publications)
+        coauthors = {author.get("person_id") for work in publications for author in work["authors"]} - {name, None}
+        assert {other["person_id"] for other in person["coauthors"]} == coauthors
         for other in person["coauthors"]:
             (back,) = [each for each in persons[other["person_id"]]["coauthors"] if each["person_id"] == name]
             assert back["relation"] == OPPOSITE[other["relation"]]
@@ -83,21 +83,21 @@ def test_one_more_person_changes_nobody_else(seed: int, publications: int) -> No
         assert {**other, "authors": authors} == one
 
 
-def test_each_hundred_persons_have_the_positions_of_reval() -> None:
+def test_each_hundred_persons_have_the_positions_of_r_eval() -> None:
     world = make_world(3, 300, 10)
     for start in (0, 100, 200):
         assert Counter(person["position"] for person in world.persons[start : start + 100]) == POSITIONS
     assert sum(POSITIONS.values()) == 100
 
 
-def test_consecutive_persons_are_of_all_fields() -> None:
+def test_consecutive_persons_cover_all_fields() -> None:
     world = make_world(0, 60, 10)
     assert Counter(world.fields) == dict.fromkeys(FIELDS, 6)
     for person, field in zip(world.persons, world.fields, strict=True):
         assert len(set(person["interests"]) & set(FIELDS[field])) >= 2
 
 
-def test_names_stay_unique_when_they_are_used_up() -> None:
+def test_names_stay_unique_after_all_surnames_are_used() -> None:
     surnames = len({start + end for start in SURNAME_STARTS for end in SURNAME_ENDS})
     assert surnames == len(SURNAME_STARTS) * len(SURNAME_ENDS)
     first = [scholar(0, number).name.split()[-1] for number in range(surnames)]
@@ -108,7 +108,9 @@ def test_names_stay_unique_when_they_are_used_up() -> None:
     assert {len(name.split()) for name in same} == {2, 3}
 
 
-def written(project: PlanProject, persons: int, *templates: str, folder: str = "out") -> list[dict[str, Any]]:
+def generate_kept_drafts(
+    project: PlanProject, persons: int, *templates: str, folder: str = "out"
+) -> list[dict[str, Any]]:
     """Generate from a world; return the kept drafts."""
     head = f'[[world]]\nkind = "scholar"\npersons = {persons}\npublications = 300\n'
     project.plan(*templates, table=head)
@@ -141,8 +143,8 @@ answer = "{organization}"
 """
 
 
-def test_a_plan_gets_two_tables_two_files_and_a_corpus(project: PlanProject) -> None:
-    drafts = written(project, 90, INTERESTS, CITED)
+def test_a_world_adds_two_tables_two_files_and_a_corpus(project: PlanProject) -> None:
+    drafts = generate_kept_drafts(project, 90, INTERESTS, CITED)
     assert len(drafts) == 45
     assert {draft["facets"].get("route") for draft in drafts} == {"searchPerson > getPersonInterest", None}
     folder = project.folder / "out"
@@ -155,13 +157,13 @@ def test_a_plan_gets_two_tables_two_files_and_a_corpus(project: PlanProject) -> 
     assert record["provenance"] == [[source["id"] for source in record["generated"]["sources"]]]
 
 
-def test_the_same_plan_gives_the_same_bytes_and_one_more_person_one_more_case(project: PlanProject) -> None:
+def test_the_same_plan_gives_the_same_bytes_and_a_new_person_adds_one_case(project: PlanProject) -> None:
     templates = (INTERESTS, CITED, EVERYBODY)
-    before = written(project, 90, *templates)
+    before = generate_kept_drafts(project, 90, *templates)
     files = {path.name: path.read_bytes() for path in (project.folder / "out").iterdir()}
-    assert written(project, 90, *templates, folder="again") == before
+    assert generate_kept_drafts(project, 90, *templates, folder="again") == before
     assert {path.name: path.read_bytes() for path in (project.folder / "again").iterdir()} == files
-    after = written(project, 91, *templates, folder="more")
+    after = generate_kept_drafts(project, 91, *templates, folder="more")
     assert len(after) == len(before) + 1
     origin = {draft["id"]: draft for draft in after}
     assert all(origin[draft["id"]] == draft for draft in before)
@@ -181,12 +183,12 @@ def test_the_same_plan_gives_the_same_bytes_and_one_more_person_one_more_case(pr
         ('[world]\nkind = "scholar"\n', "plan.toml:1: world: found an object, wanted tables with the header [[world]]"),
     ],
 )
-def test_a_world_that_cannot_be_made_is_refused(project: PlanProject, world: str, expected: str) -> None:
+def test_an_invalid_world_is_refused(project: PlanProject, world: str, expected: str) -> None:
     project.plan(EVERYBODY, table=world)
     assert expected in project.refusal()
 
 
-def test_a_folder_with_other_persons_is_kept(project: PlanProject) -> None:
+def test_a_folder_with_other_persons_is_refused_and_not_changed(project: PlanProject) -> None:
     (project.folder / "out").mkdir()
     project.write("out/persons.jsonl", "mine")
     project.plan(EVERYBODY, table='[[world]]\nkind = "scholar"\n')
@@ -213,8 +215,8 @@ def test_the_shipped_plan_has_the_shape_of_the_academic_tasks(shipped: Path) -> 
         for template in templates
     ]
     assert Counter(levels) == {("seeking", "one"): 7, ("understanding", "several"): 4, ("application", "several"): 12}
-    opened = read_scholars(shipped / "persons.jsonl", shipped / "publications.jsonl")
-    tools = [tool.name for tool in ScholarTools(opened).tools]
+    scholars = read_scholars(shipped / "persons.jsonl", shipped / "publications.jsonl")
+    tools = [tool.name for tool in ScholarTools(scholars).tools]
     assert sorted(template.route for template in templates if ">" not in template.route) == sorted(tools)
     assert all(name.strip() in tools for template in templates for name in template.route.split(">"))
     cases = records(shipped)
@@ -222,7 +224,7 @@ def test_the_shipped_plan_has_the_shape_of_the_academic_tasks(shipped: Path) -> 
     assert Counter(case["topic"] for case in cases).keys() == set(FIELDS)
 
 
-def test_the_shipped_plan_profiles_persons_as_reval_does(shipped: Path) -> None:
+def test_the_shipped_plan_has_the_positions_of_r_eval(shipped: Path) -> None:
     profiling = [case for case in records(shipped) if case["question"].startswith("Which position does")]
     assert Counter(case["answers"][0] for case in profiling) == {
         "Professor": 20, "Other": 16, "Researcher": 14, "Associate Professor": 14, "Assistant Professor": 10,
@@ -231,23 +233,29 @@ def test_the_shipped_plan_profiles_persons_as_reval_does(shipped: Path) -> None:
     }  # fmt: skip
 
 
-OF_WORKS = ("searchPublication", "getPublication")
-QUERIES = {"searchPerson": ("name", "name"), "searchPublication": ("publication_info", "title")}
+PUBLICATION_TOOLS = ("searchPublication", "getPublication")
+SEARCH_FIELDS = {"searchPerson": ("name", "name"), "searchPublication": ("publication_info", "title")}
 
 
-def replayed(tools: Mapping[str, Tool], case: Mapping[str, Any], rows: Mapping[str, Any]) -> str:
-    """Return the results of the calls of a case's route, for all persons and publications that it is about."""
+def replay_route(tools: Mapping[str, Tool], case: Mapping[str, Any], rows: Mapping[str, Any]) -> str:
+    """Return the results of all calls of a case's route, for the persons and publications in its provenance."""
     results = []
     for name in dict.fromkeys(case["route"].split(" > ")):
-        ids = [source for source in case["provenance"][0] if source.startswith("publications") is (name in OF_WORKS)]
-        parameter, column = QUERIES.get(name, ("pub_id", "pub_id") if name in OF_WORKS else ("person_id", "person_id"))
+        ids = [
+            source
+            for source in case["provenance"][0]
+            if source.startswith("publications") is (name in PUBLICATION_TOOLS)
+        ]
+        parameter, column = SEARCH_FIELDS.get(
+            name, ("pub_id", "pub_id") if name in PUBLICATION_TOOLS else ("person_id", "person_id")
+        )
         for each in ids:
-            returned = tools[name].call(**{parameter: rows[each][column]})
-            results.append(returned.result if isinstance(returned, ToolResult) else returned)
+            result = tools[name].call(**{parameter: rows[each][column]})
+            results.append(result.result if isinstance(result, ToolResult) else result)
     return json.dumps(results, ensure_ascii=False)
 
 
-def test_the_calls_of_the_route_show_the_gold_answer(shipped: Path) -> None:
+def test_the_tool_calls_of_the_route_return_the_gold_answer(shipped: Path) -> None:
     scholars = read_scholars(shipped / "persons.jsonl", shipped / "publications.jsonl")
     tools = {tool.name: tool for tool in ScholarTools(scholars).tools}
     rows = {f"persons:{name}": person.values for name, person in scholars.persons.items()}
@@ -258,8 +266,8 @@ def test_the_calls_of_the_route_show_the_gold_answer(shipped: Path) -> None:
             (person,) = case["provenance"][0]
             assert golds == [str(len(tools["getCoauthors"].call(person_id=rows[person]["person_id"])))]
             continue
-        shown = replayed(tools, case, rows)
-        assert [gold for gold in golds if gold not in shown] == [], case["question"]
+        tool_results = replay_route(tools, case, rows)
+        assert [gold for gold in golds if gold not in tool_results] == [], case["question"]
 
 
 def test_lint_finds_nothing_in_the_shipped_cases(
@@ -270,6 +278,8 @@ def test_lint_finds_nothing_in_the_shipped_cases(
     assert capsys.readouterr().out.startswith("Nothing found.")
 
 
-def test_an_unknown_plan_names_the_shipped_ones(project: PlanProject, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_error_for_an_unknown_plan_names_the_shipped_plans(
+    project: PlanProject, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["generate", "scholars", "--out", "out"]) == 2
     assert "or name a shipped plan: scholar" in capsys.readouterr().err

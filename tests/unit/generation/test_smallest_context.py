@@ -1,4 +1,4 @@
-"""The search for the smallest context, with systems that are plain functions of the passages."""
+"""Search for the smallest context, with systems that are plain functions of the passages."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ N0 = Passage("n0", "The ferry leaves at 8:15.", role="negative")
 W0 = Passage("w0", "The museum is old. The museum opens at 10:00. It is large.", role="negative")
 N1 = Passage("n1", "Soup costs 12 euros.", role="negative")
 N2 = Passage("n2", "Bo Ek is the mayor.", role="negative")
-SEEN = (P0, N0, W0, N1, N2)
-MUSEUM = Instance("q17", "When does the museum open?", gold=(("9:00",),), passages=SEEN)
+PASSAGES = (P0, N0, W0, N1, N2)
+MUSEUM = Instance("q17", "When does the museum open?", gold=(("9:00",),), passages=PASSAGES)
 UNKNOWN = "I do not know."
 
 System = Callable[[Context], str]
@@ -49,19 +49,19 @@ def asking(system: System, log: list[tuple[Context, int]] | None = None) -> Call
     return ask
 
 
-def shrunk(system: System, seen: Sequence[Passage] = SEEN, most: int = 60, confirm: int = 3) -> ShrinkResult:
-    return smallest_context(MUSEUM, seen, asking(system), retrieves=False, most=most, confirm=confirm)
+def shrink(system: System, passages: Sequence[Passage] = PASSAGES, most: int = 60, confirm: int = 3) -> ShrinkResult:
+    return smallest_context(MUSEUM, passages, asking(system), retrieves=False, most=most, confirm=confirm)
 
 
 def lines(result: ShrinkResult | str, *, texts: bool = True) -> list[str]:
     return [line.strip() for line in shrunk_lines({"museum[q17]": result}, texts=texts)][1:]
 
 
-def test_a_liar_is_found_and_cut_to_its_sentence() -> None:
+def test_a_wrong_passage_is_found_and_reduced_to_its_sentence() -> None:
     log: list[tuple[Context, int]] = []
-    result = smallest_context(MUSEUM, SEEN, asking(last_time, log), retrieves=False, most=60, confirm=3)
-    (kept,) = result.context
-    assert (kept.passage, kept.sentence_numbers, kept.n_sentences) == (
+    result = smallest_context(MUSEUM, PASSAGES, asking(last_time, log), retrieves=False, most=60, confirm=3)
+    (reduced,) = result.context
+    assert (reduced.passage, reduced.sentence_numbers, reduced.n_sentences) == (
         replace(W0, text="The museum opens at 10:00."),
         (2,),
         3,
@@ -85,11 +85,11 @@ def test_misread_evidence_is_not_blamed_on_the_context() -> None:
     assert lines(result)[1].endswith("it misses with all its evidence: the context does not break it")
 
 
-def test_two_passages_that_only_break_together() -> None:
+def test_two_passages_that_break_only_together_stay() -> None:
     def both(context: Context) -> str:
         return "10:00" if {"n0", "n2"} <= {each.id for each in context} else "9:00"
 
-    result = shrunk(both)
+    result = shrink(both)
     assert [each.passage for each in result.context] == [N0, N2]
     assert "5 passages -> 2: n0 " in lines(result)[0]
     assert lines(result)[1].startswith("without n0 or n2 right in all ")
@@ -97,7 +97,7 @@ def test_two_passages_that_only_break_together() -> None:
 
 @given(st.lists(st.integers(1, 3), min_size=2, max_size=3), st.integers(0, 2**32))
 def test_no_sentence_and_no_passage_can_be_left_out(sizes: list[int], seed: int) -> None:
-    """Also of a system in which more passages may help and fewer may break."""
+    """Holds even for a system that more passages help and fewer passages break."""
     whole = tuple(
         Passage(f"n{at}", " ".join(f"Line {at} {number}." for number in range(size)), role="negative")
         for at, size in enumerate(sizes)
@@ -107,31 +107,31 @@ def test_no_sentence_and_no_passage_can_be_left_out(sizes: list[int], seed: int)
         lines = re.findall(r"Line \d \d", " ".join(each.text for each in context))
         return bool(lines) and (context == whole or Random(f"{seed} {lines}").random() < 0.5)
 
-    result = shrunk(lambda context: "10:00" if breaks(context) else "9:00", whole, most=500)
-    kept = tuple(each.passage for each in result.context)
+    result = shrink(lambda context: "10:00" if breaks(context) else "9:00", whole, most=500)
+    context = tuple(each.passage for each in result.context)
     assert result.is_minimal
-    assert breaks(kept)
-    for at, passage in enumerate(kept):
+    assert breaks(context)
+    for at, passage in enumerate(context):
         others = passage.text.split(". ")
         fewer = [". ".join(others[:n] + others[n + 1 :]) for n in range(len(others))] if len(others) > 1 else []
         for rest in ((), *((replace(passage, text=text),) for text in fewer)):
-            assert not breaks((*kept[:at], *rest, *kept[at + 1 :]))
+            assert not breaks((*context[:at], *rest, *context[at + 1 :]))
 
 
-def test_a_passage_that_became_needless_with_the_sentences_is_left_out() -> None:
-    """No single sentence can be left out of 13, 46: only the two of the second passage together."""
+def test_a_passage_is_left_out_if_fewer_sentences_made_it_unnecessary() -> None:
+    """From lines 1, 3 | 4, 6, no single sentence can be left out, only the whole second passage."""
     whole = (Passage("n0", "Line 1. Line 2. Line 3."), Passage("n1", "Line 4. Line 5. Line 6."))
     broken = ("123456", "13456", "1346", "13")
 
     def system(context: Context) -> str:
         return "10:00" if "".join(re.findall(r"\d", " ".join(each.text for each in context))) in broken else "9:00"
 
-    (kept,) = shrunk(system, whole).context
-    assert kept.passage.text == "Line 1. Line 3."
+    (reduced,) = shrink(system, whole).context
+    assert reduced.passage.text == "Line 1. Line 3."
 
 
 def test_missing_evidence_is_not_the_fault_of_the_context() -> None:
-    result = shrunk(last_time, (N0, N1, N2))
+    result = shrink(last_time, (N0, N1, N2))
     assert (result.context, result.gold, result.added) == ((), ("p0",), ("p0",))
     assert lines(result) == [
         "museum[q17]   3 passages -> 0: it misses without any passage   5 calls",
@@ -140,14 +140,14 @@ def test_missing_evidence_is_not_the_fault_of_the_context() -> None:
 
 
 def test_a_system_that_is_always_wrong_is_not_broken_by_its_context() -> None:
-    result = shrunk(lambda context: "10:00")
+    result = shrink(lambda context: "10:00")
     assert (result.context, result.added) == ((), ())
     assert lines(result)[1] == "with p0 wrong: the context does not break it"
 
 
 def test_several_gold_passages_may_be_needed() -> None:
     second = Passage("p1", "Except in May.", role="positive")
-    instance = replace(MUSEUM, passages=(*SEEN, second))
+    instance = replace(MUSEUM, passages=(*PASSAGES, second))
 
     def needs_both(context: Context) -> str:
         return "9:00" if {"p0", "p1"} <= {each.id for each in context} else "10:00"
@@ -156,13 +156,13 @@ def test_several_gold_passages_may_be_needed() -> None:
     assert result.added == ("p0", "p1")
 
 
-def test_evidence_that_was_there_is_not_missing() -> None:
-    def outvoted(context: Context) -> str:
+def test_evidence_that_was_in_the_context_is_not_missing() -> None:
+    def trust_majority(context: Context) -> str:
         """Believe the evidence against one passage, and not against two."""
         ids = [each.id for each in context]
         return "9:00" if "p0" in ids and len(ids) < 3 else "10:00" if set(ids) - {"p0"} else UNKNOWN
 
-    result = shrunk(outvoted, (P0, N0, W0))
+    result = shrink(trust_majority, (P0, N0, W0))
     assert (len(result.context), result.added, result.had_evidence) == (1, ("p0",), True)
     assert lines(result)[1].endswith(": the system saw that, and more passages together break it")
 
@@ -172,37 +172,37 @@ def test_a_result_that_does_not_repeat_is_flaky() -> None:
         text = "9:00" if repeat == 2 else last_time(context)
         return Reply("9:00" not in text, text, rejected=text == UNKNOWN)
 
-    result = smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=3)
+    result = smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, most=60, confirm=3)
     assert (result.is_flaky, result.repeats) == (True, (3, 2))
     assert lines(result)[1].startswith("flaky: 2 of 3; ")
 
 
-def test_no_more_than_most_calls() -> None:
+def test_the_search_makes_at_most_the_allowed_calls() -> None:
     for most in (4, 6, 8, 12):
         log: list[tuple[Context, int]] = []
-        result = smallest_context(MUSEUM, SEEN, asking(last_time, log), retrieves=False, most=most, confirm=3)
+        result = smallest_context(MUSEUM, PASSAGES, asking(last_time, log), retrieves=False, most=most, confirm=3)
         assert len(log) <= most
         assert result.calls == len(log)
         assert any(each.passage.id == "w0" for each in result.context)
-    assert not shrunk(last_time, most=6).is_minimal
-    assert lines(shrunk(last_time, most=6))[1].endswith("stopped: 4 calls; a smaller one may exist")
+    assert not shrink(last_time, most=6).is_minimal
+    assert lines(shrink(last_time, most=6))[1].endswith("stopped: 4 calls; a smaller one may exist")
 
 
 def test_a_spent_budget_ends_the_search_with_its_reason() -> None:
-    left = [5]
+    budget = [5]
 
     def ask(context: Context, repeat: int) -> Reply:
-        left[0] -= 1
-        if left[0] < 0:
+        budget[0] -= 1
+        if budget[0] < 0:
             raise NoMoreTestsError("the budget of $1 is spent")
         return asking(last_time)(context, repeat)
 
-    result = smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=3)
+    result = smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, most=60, confirm=3)
     assert result.stopped == "the budget of $1 is spent"
     assert lines(result)[1].endswith("stopped: the budget of $1 is spent; a smaller one may exist")
-    left[0] = 0
+    budget[0] = 0
     with pytest.raises(SettingError, match=r"it was not asked: the budget of \$1 is spent"):
-        smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=3)
+        smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, most=60, confirm=3)
 
 
 def test_an_error_does_not_count_as_missed() -> None:
@@ -211,7 +211,7 @@ def test_an_error_does_not_count_as_missed() -> None:
             return Reply(None, problem="it raised")
         return asking(last_time)(context, repeat)
 
-    result = smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=1)
+    result = smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, most=60, confirm=1)
     ids = [each.passage.id for each in result.context]
     assert len(ids) == 2
     assert "w0" in ids
@@ -225,33 +225,33 @@ def test_an_error_does_not_count_as_missed() -> None:
         (Reply(True, "8:00", ranking=("d7",)), "its system ignores the passages it is given"),
     ],
 )
-def test_what_cannot_be_shrunk_is_refused(reply: Reply, sentence: str) -> None:
+def test_a_case_that_cannot_be_shrunk_is_refused(reply: Reply, sentence: str) -> None:
     with pytest.raises(SettingError, match=sentence):
-        smallest_context(MUSEUM, SEEN, lambda context, repeat: reply, retrieves=False, most=60, confirm=3)
+        smallest_context(MUSEUM, PASSAGES, lambda context, repeat: reply, retrieves=False, most=60, confirm=3)
 
 
-def test_a_retriever_that_reports_nothing_and_says_the_same_ignores_its_passages() -> None:
+def test_a_system_that_retrieves_and_answers_the_same_without_passages_is_refused() -> None:
     with pytest.raises(SettingError, match="ignores the passages"):
-        smallest_context(MUSEUM, SEEN, asking(lambda context: "10:00"), retrieves=True, most=60, confirm=3)
-    used = smallest_context(MUSEUM, SEEN, asking(last_time), retrieves=True, most=60, confirm=3)
-    assert [each.passage.id for each in used.context] == ["w0"]
+        smallest_context(MUSEUM, PASSAGES, asking(lambda context: "10:00"), retrieves=True, most=60, confirm=3)
+    result = smallest_context(MUSEUM, PASSAGES, asking(last_time), retrieves=True, most=60, confirm=3)
+    assert [each.passage.id for each in result.context] == ["w0"]
 
 
-def test_a_retriever_that_rejects_with_and_without_passages_may_use_them() -> None:
-    lacks = smallest_context(MUSEUM, (N0, N1), asking(last_time), retrieves=True, most=60, confirm=3)
-    assert lines(lacks)[1] == "right with p0: evidence is missing"
+def test_a_system_that_rejects_with_and_without_passages_is_not_refused() -> None:
+    result = smallest_context(MUSEUM, (N0, N1), asking(last_time), retrieves=True, most=60, confirm=3)
+    assert lines(result)[1] == "right with p0: evidence is missing"
 
 
-def test_what_is_not_shrunk_says_why() -> None:
+def test_a_case_that_is_not_shrunk_prints_the_reason() -> None:
     assert lines("its fixtures failed") == ["museum[q17]   not shrunk: its fixtures failed"]
 
 
 def test_hostile_texts_are_escaped() -> None:
     hostile = replace(W0, id="w\x1b[2J", text="It opens at 10:00.\u202e <b>")
-    shown = "\n".join(lines(shrunk(last_time, (P0, hostile))))
-    assert shown.isprintable() or "\n" in shown
-    assert "\x1b" not in shown
-    assert "\u202e" not in shown
+    output = "\n".join(lines(shrink(last_time, (P0, hostile))))
+    assert output.isprintable() or "\n" in output
+    assert "\x1b" not in output
+    assert "\u202e" not in output
 
 
 @pytest.mark.parametrize(
@@ -266,5 +266,5 @@ def test_hostile_texts_are_escaped() -> None:
         (Reply(True, "The museum."), Reply(True, "It is open."), True),
     ],
 )
-def test_a_case_misses_alike_if_it_says_the_same_wrong_thing(one: Reply, other: Reply, alike: bool) -> None:
+def test_replies_miss_alike_if_they_give_the_same_wrong_answer(one: Reply, other: Reply, alike: bool) -> None:
     assert misses_alike(MUSEUM, one, other) is alike

@@ -1,4 +1,4 @@
-"""The sets of a plan: no document in two of them, shares by cell, a sample for people."""
+"""Split into sets: no document is in two sets, each cell has its shares, and people get a sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def draft(question: str, *pages: str, topic: str = "T", task: str = "extractive_
     return Draft(question, (("a",),), task, topic, "llm", "m", sources, facets=facets, state="kept")
 
 
-def made(drafts: Sequence[Draft], *, people: int = 0, seed: int = 0, **shares: float) -> tuple[Sets, list[str]]:
+def split_drafts(drafts: Sequence[Draft], *, people: int = 0, seed: int = 0, **shares: float) -> tuple[Sets, list[str]]:
     warnings: list[str] = []
     settings = SplitSettings(shares or {"auto_test": 0.8, "auto_train": 0.2}, people)
     return split(drafts, settings, seed, warnings), warnings
@@ -34,7 +34,7 @@ def test_each_cell_has_its_shares() -> None:
         for task in ("extractive_qa", "contrast_qa")
         for n in range(10)
     ]
-    sets, warnings = made(drafts)
+    sets, warnings = split_drafts(drafts)
     assert set(counts(sets.auto_test).values()) == {8}
     assert set(counts(sets.auto_train).values()) == {2}
     assert warnings == []
@@ -43,58 +43,59 @@ def test_each_cell_has_its_shares() -> None:
 def test_documents_with_cases_of_all_tasks_are_shared_by_task() -> None:
     tasks = ("extractive_qa", "contrast_qa", "long_form_qa")
     drafts = [draft(f"{task} {n}", f"d{n}", task=task) for n in range(20) for task in tasks]
-    sets, _ = made(drafts, auto_test=0.75, auto_train=0.25)
+    sets, _ = split_drafts(drafts, auto_test=0.75, auto_train=0.25)
     assert counts(sets.auto_train) == {("T", task): 5 for task in tasks}
 
 
-def test_documents_that_a_chain_of_cases_links_go_to_one_set() -> None:
+def test_documents_linked_by_cases_go_to_one_set() -> None:
     chain = [draft("one", "a", "b"), draft("two", "b", "c"), draft("three", "c", "d")]
     others = [draft(f"q{n}", f"x{n}") for n in range(27)]
     for seed in range(20):
-        sets, warnings = made([*chain, *others], seed=seed)
+        sets, warnings = split_drafts([*chain, *others], seed=seed)
         places = {name for name in ("auto_test", "auto_train") for each in getattr(sets, name) if each in chain}
         assert len(places) == 1
         assert warnings == []
 
 
-def test_a_component_larger_than_the_training_set_is_for_tests() -> None:
+def test_linked_documents_too_many_for_the_training_set_go_to_the_tests() -> None:
     drafts = [draft(f"q{n}", "hub", f"d{n}") for n in range(9)] + [draft("q", "alone")]
-    sets, warnings = made(drafts, auto_train=1.0, auto_test=0.0)
+    sets, warnings = split_drafts(drafts, auto_train=1.0, auto_test=0.0)
     assert (len(sets.auto_test), len(sets.auto_train), warnings) == (0, 10, [])
-    sets, warnings = made(drafts, auto_test=0.4, auto_train=0.6)
+    sets, warnings = split_drafts(drafts, auto_test=0.4, auto_train=0.6)
     assert (len(sets.auto_test), len(sets.auto_train)) == (9, 1)
     assert warnings == ["9 cases share documents, more than the 6 of auto_train; they are all in auto_test"]
 
 
 def test_dropped_drafts_link_nothing_and_are_in_no_set() -> None:
     link = draft("link", "a", "b").dropped("one_hop")
-    sets, _ = made([draft("q1", "a"), draft("q2", "b"), link], auto_test=0.5, auto_train=0.5)
+    sets, _ = split_drafts([draft("q1", "a"), draft("q2", "b"), link], auto_test=0.5, auto_train=0.5)
     assert (len(sets.auto_test), len(sets.auto_train)) == (1, 1)
 
 
-def test_known_drafts_go_where_their_documents_are_and_count_for_no_share() -> None:
+def test_known_drafts_follow_their_documents_and_do_not_count_for_shares() -> None:
     drafts = [draft(f"q{n}", f"d{n}") for n in range(10)]
-    known = [draft(f"known {n}", f"d{n}", f"only {n}").dropped("known") for n in range(10)]
-    sets, warnings = made([*drafts, *known])
+    known_drafts = [draft(f"known {n}", f"d{n}", f"only {n}").dropped("known") for n in range(10)]
+    sets, warnings = split_drafts([*drafts, *known_drafts])
     assert (len(sets.auto_test), len(sets.auto_train), warnings) == (8, 2, [])
-    for name, ours in (("auto_test", sets.auto_test), ("auto_train", sets.auto_train)):
-        pages = {each.sources[0].page for each in ours}
+    for name, cases in (("auto_test", sets.auto_test), ("auto_train", sets.auto_train)):
+        pages = {each.sources[0].page for each in cases}
         assert {each.sources[0].page for each in sets.known[name]} == pages
     link = draft("link", "d0", "d1", "d2").dropped("known")
-    linked, _ = made([*drafts, link])
+    linked_sets, _ = split_drafts([*drafts, link])
     places = [
-        {source.page for each in ours for source in each.sources} for ours in (linked.auto_test, linked.auto_train)
+        {source.page for each in cases for source in each.sources}
+        for cases in (linked_sets.auto_test, linked_sets.auto_train)
     ]
     assert sum(not place.isdisjoint({"d0", "d1", "d2"}) for place in places) == 1
 
 
 def test_people_see_a_sample_of_each_cell_of_the_tests() -> None:
     drafts = [draft(f"{topic}{n}", f"{topic}{n}", topic=topic) for topic in "AB" for n in range(10)]
-    sets, _ = made(drafts, people=3)
+    sets, _ = split_drafts(drafts, people=3)
     assert set(counts(sets.human_test).values()) == {3}
     assert {each.id for each in sets.human_test} <= {each.id for each in sets.auto_test}
-    assert made(drafts, people=3)[0] == sets
-    assert made(drafts, people=3, seed=1)[0].human_test != sets.human_test
+    assert split_drafts(drafts, people=3)[0] == sets
+    assert split_drafts(drafts, people=3, seed=1)[0].human_test != sets.human_test
 
 
 def test_people_see_whole_conversations() -> None:
@@ -103,7 +104,7 @@ def test_people_see_whole_conversations() -> None:
         for n in range(6)
         for turn in (1, 2, 3)
     ]
-    sets, _ = made(drafts, people=4, auto_test=1.0)
+    sets, _ = split_drafts(drafts, people=4, auto_test=1.0)
     assert Counter(each.facets["dialogue"] for each in sets.human_test).most_common() == [
         (name, 3) for name in dict.fromkeys(each.facets["dialogue"] for each in sets.human_test)
     ]
@@ -112,5 +113,5 @@ def test_people_see_whole_conversations() -> None:
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_few_drafts_all_become_tests(count: int) -> None:
-    sets, warnings = made([draft("q", "a")][:count])
+    sets, warnings = split_drafts([draft("q", "a")][:count])
     assert (len(sets.auto_test), len(sets.auto_train), warnings) == (count, 0, [])

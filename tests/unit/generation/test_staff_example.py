@@ -1,4 +1,4 @@
-"""The worked example of the specification: three rows, two of them with the same name."""
+"""The worked example of the specification: a table of three rows, two of them with the same name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_one_draft_is_counted_in_the_singular(project: PlanProject) -> None:
     assert "1 draft: 1 kept, 0 dropped" in project.run()[1]
 
 
-def test_a_question_that_names_enough_is_kept_for_every_row(project: PlanProject) -> None:
+def test_an_unambiguous_question_is_kept_for_every_row(project: PlanProject) -> None:
     project.plan(WITH_JOB)
     assert project.run()[0] == 0
     assert project.drafts() == [
@@ -46,7 +46,7 @@ def test_a_question_that_names_enough_is_kept_for_every_row(project: PlanProject
     ]
 
 
-def test_a_join_asks_for_the_row_that_it_leads_to(project: PlanProject) -> None:
+def test_a_join_asks_about_the_joined_row(project: PlanProject) -> None:
     project.plan(BOSS)
     status, lines = project.run()
     assert status == 0
@@ -59,7 +59,7 @@ def test_a_join_asks_for_the_row_that_it_leads_to(project: PlanProject) -> None:
     assert (guard["state"], guard["reason"]) == ("dropped", "one_hop")  # the guard works in Bergen, too
 
 
-def test_a_record_says_where_it_comes_from_and_loads_without_it(project: PlanProject) -> None:
+def test_a_record_names_its_origin_which_is_no_facet_when_loaded(project: PlanProject) -> None:
     from pytest_rageval.datasets.jsonl import load
 
     project.plan(WITH_JOB, head="[split]\nauto_test = 1.0\n")

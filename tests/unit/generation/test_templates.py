@@ -1,4 +1,4 @@
-"""Templates over a table: every task, and the keys that choose rows."""
+"""Templates over a table: every task, and the keys that select rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def people(project: PlanProject) -> PlanProject:
     return project
 
 
-def test_a_contrast_asks_which_of_two_rows_and_wants_both_values(people: PlanProject) -> None:
+def test_a_contrast_has_slots_for_the_answer_and_both_values(people: PlanProject) -> None:
     people.plan(
         'table = "people"\npick = "min(since)"\nanswer = "{name}"\n'
         'ask = "Who has worked longer, {name} or {other.name}, and since when does each work?"',
@@ -72,7 +72,7 @@ def test_a_contrast_asks_which_of_two_rows_and_wants_both_values(people: PlanPro
     assert tasks == {("contrast_qa", "North", 2), ("contrast_qa", "South", 2)}
 
 
-def test_two_lookups_in_one_question_have_a_group_for_each_slot(people: PlanProject) -> None:
+def test_integration_has_a_group_for_each_slot(people: PlanProject) -> None:
     people.plan(
         'table = "people"\ntask = "integration"\nanswer = "{city}"\n'
         'ask = "In which cities do {name} and {other.name} work?"',
@@ -128,7 +128,7 @@ def test_a_conversation_has_turns_with_history(people: PlanProject) -> None:
     assert len({each["dialogue"] for each in bo}) == 1
 
 
-def test_a_second_conversation_with_the_same_first_question_leaves_the_first(people: PlanProject) -> None:
+def test_a_second_conversation_with_the_same_first_question_is_dropped(people: PlanProject) -> None:
     ask = 'table = "people"\nwhere = "city != \'Oslo\'"\nask = "Where does {name} work?"\n'
     people.plan(
         ask + 'follow_up = "And since when?"\nanswer = ["{city}", "{since}"]',
@@ -149,7 +149,7 @@ def test_a_follow_up_that_names_the_row_drops_the_whole_conversation(people: Pla
     assert "10 drafts: 0 kept, 10 dropped (5 dialogue_dropped, 5 follow_up_complete)" in lines
 
 
-def test_a_list_field_gives_slots_and_a_missing_value_no_draft(people: PlanProject) -> None:
+def test_a_list_column_gives_slots_and_a_missing_value_gives_no_draft(people: PlanProject) -> None:
     people.plan(
         'table = "people"\nask = "What are the research interests of {name}?"\nanswer = "{interests}"\n'
         'level = "knowledge_seeking"\nroute = "searchPerson > getPersonInterest"',
@@ -176,21 +176,21 @@ def test_a_list_field_gives_slots_and_a_missing_value_no_draft(people: PlanProje
 def test_a_column_of_keys_leads_to_the_rows_of_another_table(
     people: PlanProject, answer: str, gold: dict[str, list[str]]
 ) -> None:
-    """Eli's two publications are cited equally often: which is the most cited has no answer."""
+    """Eli's two publications are cited equally often, so the most cited one is ambiguous."""
     people.plan(
         'table = "people"\ntask = "multi_hop_qa"\nask = "What about the publications of {name}?"\n'
         f'answer = "{answer}"',
         table=TABLES,
     )
     assert people.run()[0] == 0
-    kept = {question.split()[5]: slots[0] for reason, question, slots in people.drafts() if not reason}
-    assert kept == gold
+    answers = {question.split()[5]: slots[0] for reason, question, slots in people.drafts() if not reason}
+    assert answers == gold
     assert {reason for reason, question, _ in people.drafts() if "Eli" not in question} == {""}
-    dropped = [each["verdicts"] for each in people.lines("drafts.jsonl") if each["reason"] == "ambiguous"]
-    assert dropped == ([] if "Eli" in gold else [{"ambiguous": "Hives in winter or Bees at night"}])
+    verdicts = [each["verdicts"] for each in people.lines("drafts.jsonl") if each["reason"] == "ambiguous"]
+    assert verdicts == ([] if "Eli" in gold else [{"ambiguous": "Hives in winter or Bees at night"}])
 
 
-def test_the_records_of_a_list_are_slots_by_one_of_their_fields(people: PlanProject) -> None:
+def test_a_field_of_joined_rows_gives_one_slot_for_each_row(people: PlanProject) -> None:
     people.plan(
         'table = "people"\ntask = "multi_hop_qa"\nask = "What has {name} published?"\nanswer = "{publications.title}"',
         table=TABLES,
@@ -201,7 +201,7 @@ def test_the_records_of_a_list_are_slots_by_one_of_their_fields(people: PlanProj
     assert [each["id"] for each in ann["sources"]] == ["people:p1", "publications:w1", "publications:w2"]
 
 
-def test_all_takes_each_answer_as_a_slot(people: PlanProject) -> None:
+def test_all_makes_each_answer_a_slot(people: PlanProject) -> None:
     people.plan('table = "people"\nall = true\nask = "Who works in {city}?"\nanswer = "{name}"', table=TABLES)
     assert people.run()[0] == 0
     drafts = people.drafts()
@@ -248,19 +248,19 @@ def test_where_compares_columns(people: PlanProject, where: str, names: str) -> 
     assert " ".join(question.split()[3] for _, question, _ in people.drafts()) == names
 
 
-def test_n_keeps_the_first_rows_and_says_what_is_missing(people: PlanProject) -> None:
+def test_n_keeps_the_first_rows_and_reports_missing_cases(people: PlanProject) -> None:
     template = 'table = "people"\nask = "Which post does {name} have?"\nanswer = "{position}"\n'
     people.plan(template + "n = 2", table=TABLES)
     assert people.run()[0] == 0
-    kept = sorted(each[1] for each in people.drafts() if not each[0])
-    assert kept == ["Which post does Ann Lee have?", "Which post does Bo Ek have?"]
+    questions = sorted(each[1] for each in people.drafts() if not each[0])
+    assert questions == ["Which post does Ann Lee have?", "Which post does Bo Ek have?"]
     people.plan(template + "n = 7", table=TABLES)
     status, lines = people.run("--out", "more")
     assert status == 1
     assert lines[-1] == "short: plan.toml:11: 5 of 7 wanted cases (there are no more drafts)"
 
 
-def test_balance_counts_by_value_and_names_the_value_that_is_short(people: PlanProject) -> None:
+def test_balance_counts_by_value_and_reports_values_with_too_few_cases(people: PlanProject) -> None:
     people.plan(
         'table = "people"\nask = "Where does {name} work?"\nanswer = "{city}"\n'
         'balance = { field = "position", Professor = 1, Lecturer = 3, Other = 1 }',
@@ -269,8 +269,8 @@ def test_balance_counts_by_value_and_names_the_value_that_is_short(people: PlanP
     status, lines = people.run()
     assert status == 1
     assert lines[-1].startswith("short: plan.toml:11 position=Lecturer: 2 of 3 wanted cases (")
-    kept = {each[1].split()[2] for each in people.drafts() if not each[0]}
-    assert kept == {"Ann", "Bo", "Dag", "Eli"}
+    names = {each[1].split()[2] for each in people.drafts() if not each[0]}
+    assert names == {"Ann", "Bo", "Dag", "Eli"}
 
 
 def test_a_cell_holds_per_cell_cases_and_short_cells_are_reported(people: PlanProject) -> None:
@@ -290,7 +290,7 @@ def test_a_cell_holds_per_cell_cases_and_short_cells_are_reported(people: PlanPr
     assert "| North | extractive_qa | 3 | 3 | 3 |" in report
 
 
-def test_a_row_has_one_wording_which_the_seed_and_its_key_decide(people: PlanProject) -> None:
+def test_seed_and_key_decide_the_wording_of_a_row(people: PlanProject) -> None:
     template = (
         'table = "people"\nask = ["Where does {name} work?", "What is the place of work of {name}?"]\nanswer = "{city}"'
     )
@@ -317,10 +317,10 @@ def test_a_new_row_changes_no_other_case(people: PlanProject) -> None:
     people.run()
     after = {each["id"]: each for each in people.lines("drafts.jsonl")}
     assert before.items() <= after.items()
-    assert len(after) == len(before) + 2  # its own, and that of Cy Dahl with it
+    assert len(after) == len(before) + 2  # the case of the new row, and its contrast with Cy Dahl
 
 
-def test_two_wordings_that_fill_in_the_same_ask_the_same(people: PlanProject) -> None:
+def test_wordings_that_give_the_same_question_are_duplicates(people: PlanProject) -> None:
     row = {"id": "p6", "name": "Ann Lee", "city": "Oslo", "since": 2020, "position": "Clerk", "unit": "North"}
     people.write("people.jsonl", "".join(json.dumps({**row, "id": f"p{at}"}) + "\n" for at in range(12)))
     people.plan(
@@ -332,7 +332,7 @@ def test_two_wordings_that_fill_in_the_same_ask_the_same(people: PlanProject) ->
     assert sorted(each[0] for each in people.drafts()) == ["", *["duplicate"] * 11]
 
 
-def test_a_turn_may_ask_for_a_list(people: PlanProject) -> None:
+def test_an_answer_of_a_turn_may_be_a_list(people: PlanProject) -> None:
     people.plan(
         'table = "people"\nask = "What does {name} study?"\nfollow_up = "And where?"\n'
         'answer = ["{interests}", "{city}"]',
@@ -371,8 +371,8 @@ def test_balance_gives_the_published_distribution_of_positions(people: PlanProje
         head="[split]\nauto_test = 1.0\n",
     )
     assert people.run()[0] == 0
-    found: dict[str, int] = {}
+    position_counts: dict[str, int] = {}
     for record in people.lines("auto_test.jsonl"):
-        found[record["answers"][0]] = found.get(record["answers"][0], 0) + 1
-    assert found == PROFILING
-    assert sum(found.values()) == 100
+        position_counts[record["answers"][0]] = position_counts.get(record["answers"][0], 0) + 1
+    assert position_counts == PROFILING
+    assert sum(position_counts.values()) == 100

@@ -1,4 +1,4 @@
-"""The rules over texts: blanks, calculations, contrasts, sections, two parts. All texts are ours."""
+"""Rules over texts: questions, blanks, calculations, contrasts, sections, two parts. All texts are invented."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ def drafts(*texts: str, tasks: tuple[str, ...] = TASKS, names: tuple[str, ...] =
     return list(text_drafts([page(f"p{at}", text) for at, text in enumerate(texts)], tasks, names=names))
 
 
-def asked(*texts: str, task: str = "extractive_qa", names: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+def questions_and_answers(
+    *texts: str, task: str = "extractive_qa", names: tuple[str, ...] = ()
+) -> list[tuple[str, str]]:
     return [(each.question, each.gold[0][0]) for each in drafts(*texts, tasks=(task,), names=names)]
 
 
-WORDED = [
+FIXED_PATTERNS = [
     ("The Town Museum opens at 9:30 on weekdays.", "When does the Town Museum open on weekdays?", "9:30"),
     ("The Town Museum closes at 18:00.", "When does the Town Museum close?", "18:00"),
     ("A day pass costs 9 crowns.", "How much does a day pass cost?", "9 crowns"),
@@ -48,12 +50,12 @@ WORDED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "question", "answer"), WORDED)
+@pytest.mark.parametrize(("text", "question", "answer"), FIXED_PATTERNS)
 def test_a_sentence_of_a_fixed_pattern_becomes_a_question(text: str, question: str, answer: str) -> None:
-    assert asked(text, names=("Bergen", "Ann Lee")) == [(question, answer)]
+    assert questions_and_answers(text, names=("Bergen", "Ann Lee")) == [(question, answer)]
 
 
-BLANKED = [
+BLANKS = [
     ("A Heron Line ferry may carry 180 passengers.",
      'Fill in the blank: "A Heron Line ferry may carry ___ passengers."', "180"),
     ('The sign of the "Old Pier" has stood there since 1702.',
@@ -65,14 +67,14 @@ BLANKED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "question", "answer"), BLANKED)
+@pytest.mark.parametrize(("text", "question", "answer"), BLANKS)
 def test_other_sentences_get_a_blank(text: str, question: str, answer: str) -> None:
-    assert asked(text) == ([(question, answer)] if question else [])
+    assert questions_and_answers(text) == ([(question, answer)] if question else [])
 
 
-UNCLEAR = [
+DEPENDENT_SENTENCES = [
     "It opens at 9:30 on weekdays.",
-    "The ferry leaves at 9:30 on weekdays.",  # which ferry
+    "The ferry leaves at 9:30 on weekdays.",  # which ferry?
     "This year the Heron Line carried 180 passengers.",
     "The Heron Line carried 180 passengers last week.",
     "However, the Heron Line carries 180 passengers.",
@@ -81,8 +83,8 @@ UNCLEAR = [
     "# The Heron Line carries 180 passengers",
     "```\nThe Heron Line carries 180 passengers.\n```",
     "| The Heron Line | carries 180 passengers. |",
-    "Revenue rose by 12% in the quarter; later revenue fell.",  # whose
-    "Vanessa Hill of the Heron Club was 0:16 behind.",  # a gap, no time of day
+    "Revenue rose by 12% in the quarter; later revenue fell.",  # whose?
+    "Vanessa Hill of the Heron Club was 0:16 behind.",  # a distance in a race, not a time of day
     "Copyright 2023 The Heron Line Press and its writers.",
     "The Heron is a network © 2023 Heron Media.",
     "The first came in 1999 in Oslo, when Ann Lee was a teen.",
@@ -91,7 +93,7 @@ UNCLEAR = [
     "Update October 20th, 5:58PM ET: Added comment from the Heron Line.",
     "By Ann Lee, reporter, the Heron Line carried 180 passengers in 2022.",
     "At 3:53 p.m. (10:53 a.m. Eastern): The Heron procession reaches Salt Pier.",
-    "The Heron Ryzen 7000 processors have arrived.",  # a model
+    "The Heron Ryzen 7000 processors have arrived.",  # a model number
     "该公司去年运送乘客180万人。",
     "今年苍鹭线运送乘客180万人。",
     "他于1931年出生。",
@@ -103,19 +105,19 @@ UNCLEAR = [
     "考虑到北京苍鹭线的需求，2022年区交通委已建成桥4座。",
     "北京苍鹭线（据李明等，2019）  最后运送乘客180人。",
     "2023-07-28 16:40，北京苍鹭线运送乘客180人。",
-    "2016年8月2日，在上海证券交易所主板上市。",  # what was listed
+    "2016年8月2日，在上海证券交易所主板上市。",  # what was listed?
 ]
 
 
-@pytest.mark.parametrize("text", UNCLEAR)
-def test_a_sentence_that_needs_another_one_makes_no_question(text: str) -> None:
+@pytest.mark.parametrize("text", DEPENDENT_SENTENCES)
+def test_a_sentence_that_depends_on_its_context_gives_no_question(text: str) -> None:
     assert drafts(text) == []
 
 
 def test_two_answers_to_one_question_are_ambiguous() -> None:
-    found = drafts("A day pass costs 9 crowns.", "A day pass costs 8 crowns.", tasks=("extractive_qa",))
-    assert [(each.state, each.reason) for each in found] == [("dropped", "ambiguous")] * 2
-    assert found[0].verdicts == {"ambiguous": "8 or 9"}
+    results = drafts("A day pass costs 9 crowns.", "A day pass costs 8 crowns.", tasks=("extractive_qa",))
+    assert [(each.state, each.reason) for each in results] == [("dropped", "ambiguous")] * 2
+    assert results[0].verdicts == {"ambiguous": "8 or 9"}
 
 
 def test_a_draft_names_its_passage_sentence_and_rule() -> None:
@@ -140,7 +142,7 @@ def test_two_values_of_one_passage_are_calculated_exactly() -> None:
     assert draft.verdicts == {"calculation": "18.3 - 9.1"}
 
 
-CALCULATED = [
+CALCULATIONS = [
     ("中国城堡线工作日每9分钟一班，周日每18分钟一班。", "9分钟"),
     ("The Town Museum opened in 1890 and again in 1931.", "41 years"),
     ("上海长江大桥由2009年通车，2019年扩建。", "10年"),
@@ -148,31 +150,31 @@ CALCULATED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "answer"), CALCULATED)
+@pytest.mark.parametrize(("text", "answer"), CALCULATIONS)
 def test_two_values_of_one_sentence_are_calculated(text: str, answer: str) -> None:
-    assert [gold for _, gold in asked(text, task="multi_hop_qa")] == [answer]
+    assert [gold for _, gold in questions_and_answers(text, task="multi_hop_qa")] == [answer]
 
 
-def test_sums_and_ratios_are_for_things_side_by_side() -> None:
+def test_values_of_things_in_one_list_give_sums_and_ratios() -> None:
     text = "The Salt Pier Office keeps 1,200 umbrellas and 400 umbrellas of children."
-    found = {
+    gold_by_rule = {
         draft.origin: draft.gold[0]
         for seed in range(9)
         for draft in text_drafts([page("p", text)], ("multi_hop_qa",), seed=seed)
     }
-    assert found == {
+    assert gold_by_rule == {
         "difference": ("800 umbrellas", "800"),
         "sum": ("1,600 umbrellas", "1600 umbrellas", "1,600", "1600"),
         "ratio": ("3", "3 times"),
     }
 
 
-def test_values_of_other_things_are_not_calculated() -> None:
+def test_values_of_different_things_are_not_calculated() -> None:
     texts = "The Heron Line carries 180 passengers. Salt Pier has 12 lamps. Oslo House was let for 30 days."
     assert drafts(texts, tasks=("multi_hop_qa",)) == []
 
 
-def test_sentences_of_two_documents_with_the_same_words_are_compared() -> None:
+def test_similar_sentences_of_two_documents_are_compared() -> None:
     (draft,) = drafts(
         "A Heron Line ferry may carry 180 passengers on deck.",
         "A Gull Line ferry may carry 40 passengers on deck.",
@@ -187,7 +189,7 @@ def test_sentences_of_two_documents_with_the_same_words_are_compared() -> None:
     assert [source.id for source in draft.sources] == ["p0", "p1"]
 
 
-def test_sentences_of_one_document_or_with_other_words_are_not_compared() -> None:
+def test_sentences_of_one_document_or_with_different_words_are_not_compared() -> None:
     texts = ("A Heron Line ferry may carry 180 passengers. A Gull Line ferry may carry 40 passengers.",)
     others = ("A Heron Line ferry may carry 180 passengers.", "A Gull Line ferry has seats for 40 passengers.")
     assert drafts(*texts, tasks=("contrast_qa",)) == []
@@ -198,7 +200,7 @@ SECTIONS = "# Ferries\n\n## {heading}\n\nThe Heron Line starts at Salt Pier. It 
 
 
 @pytest.mark.parametrize(
-    ("heading", "is_asked"),
+    ("heading", "has_question"),
     [
         ("Heron Line", True),
         ("Fog and storm", True),
@@ -209,17 +211,17 @@ SECTIONS = "# Ferries\n\n## {heading}\n\nThe Heron Line starts at Salt Pier. It 
         ("heron line", False),
     ],
 )
-def test_a_section_under_a_name_is_asked_for(heading: str, is_asked: bool) -> None:
+def test_a_section_whose_heading_is_a_name_gives_a_question(heading: str, has_question: bool) -> None:
     chunks = [page("p", SECTIONS.format(heading=heading), "Ferries")]
-    found = list(text_drafts(chunks, ("long_form_qa",)))
-    assert [draft.question for draft in found] == (
-        [f'What is said about "{heading}" in "Ferries"?'] if is_asked else []
+    results = list(text_drafts(chunks, ("long_form_qa",)))
+    assert [draft.question for draft in results] == (
+        [f'What is said about "{heading}" in "Ferries"?'] if has_question else []
     )
-    for draft in found:
+    for draft in results:
         assert draft.gold == (("The Heron Line starts at Salt Pier. It calls at Reed Pier and ends there.",),)
 
 
-def test_two_extractive_questions_of_two_documents_are_joined() -> None:
+def test_questions_of_two_documents_are_joined_into_one() -> None:
     (draft,) = drafts(
         "A day pass costs 9 crowns.",
         "The Orchard Tram was opened in 1931.",
@@ -240,10 +242,10 @@ def test_a_new_document_changes_no_other_extractive_draft() -> None:
     assert before < after
 
 
-def test_a_question_of_two_parts_adds_no_digit() -> None:
+def test_joining_two_questions_adds_no_digit() -> None:
     texts = "The Heron Line has 2 ferries.", "The Orchard Tram has 9 stops.", "苍鹭线有船2艘。", "梨山线有车站9个。"
-    found = drafts(*texts, tasks=("information_integration",))
-    assert found
-    for draft in found:
+    results = drafts(*texts, tasks=("information_integration",))
+    assert results
+    for draft in results:
         assert not re.search(r"\d", draft.question), draft.question
         assert first_failure(draft) is None

@@ -1,4 +1,4 @@
-"""The values of sentences that a rule can ask for, with their places, kinds and units."""
+"""Values in sentences that a rule can ask for, with their positions, kinds and units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from pytest_rageval.generation.text_rules.listed_names import ListedNames
 from pytest_rageval.generation.text_rules.values import values_in
 
-FOUND = [
+VALUES = [
     (
         "A single ticket costs 3 crowns and is valid for 75 minutes.",
         [("3", "number", "crowns"), ("75", "number", "minutes")]),
@@ -23,27 +23,27 @@ FOUND = [
     ("磨坊线的首班电车5:35发车。", [("5:35", "time", "")]),
 ]  # fmt: skip
 
-NONE = [
+TEXTS_WITHOUT_VALUES = [
     "The Boeing 737 lands at Gate 12.",  # names
     "Nadal is No. 1 and 2 since then.",
     "Chapter 3 opens the book.",
     "The Huskies won 3-0 at home.",  # a score
     "The screen shows 2000×2040 points.",  # a resolution
-    "Exit status 1 means failure.",  # counts nothing
+    "Exit status 1 means failure.",  # not a count
     "选手以1分52秒87游完全程。",  # a composite time
     "年增幅自20世纪90年代起放缓。",  # decades
 ]
 
 
-@pytest.mark.parametrize(("text", "found"), FOUND)
-def test_values_are_found_with_their_units(text: str, found: list[tuple[str, str, str]]) -> None:
+@pytest.mark.parametrize(("text", "expected"), VALUES)
+def test_values_have_their_kinds_and_units(text: str, expected: list[tuple[str, str, str]]) -> None:
     values = values_in(text)
-    assert [(value.text, value.kind, value.unit) for value in values] == found
+    assert [(value.text, value.kind, value.unit) for value in values] == expected
     assert all(text[value.start : value.end] == value.text for value in values)
 
 
-@pytest.mark.parametrize("text", NONE)
-def test_digits_that_count_nothing_are_not_values(text: str) -> None:
+@pytest.mark.parametrize("text", TEXTS_WITHOUT_VALUES)
+def test_digits_that_are_no_quantity_are_not_values(text: str) -> None:
     assert values_in(text) == []
 
 

@@ -1,4 +1,4 @@
-"""Topics without a model: which source names a document's topic, and which topics merge."""
+"""Topics built without a model: where the topic of a document comes from, and which topics merge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def page(name: str, text: str = "Some text.", **metadata: object) -> Passage:
     return Passage(name, text, page=name, metadata=metadata)
 
 
-def listed(chunks: list[Passage], depth: int = 2, min_documents: int = 1) -> dict[str, tuple[str, ...]]:
+def documents_by_topic(chunks: list[Passage], depth: int = 2, min_documents: int = 1) -> dict[str, tuple[str, ...]]:
     tree = build_topics(chunks, depth, min_documents).tree
     return {topic.path: topic.documents for topic in tree if topic.documents}
 
@@ -22,7 +22,7 @@ def test_metadata_comes_before_folders_and_folders_before_headings() -> None:
         page("docs/b/z.md", "# Heading\n\nText."),
         page("docs/w.md", "# Opening hours\n\nText."),
     ]
-    assert listed(chunks) == {
+    assert documents_by_topic(chunks) == {
         "Town/Trams": ("docs/a/x.md",),
         "a": ("docs/a/y.md",),
         "b": ("docs/b/z.md",),
@@ -32,20 +32,20 @@ def test_metadata_comes_before_folders_and_folders_before_headings() -> None:
 
 def test_a_folder_of_all_documents_or_of_a_language_is_not_a_topic() -> None:
     chunks = [page("site/en/a.md", "# Fares\n\nText."), page("site/zh/b.md", "# 票价\n\n文。")]
-    assert listed(chunks) == {"Fares": ("site/en/a.md",), "票价": ("site/zh/b.md",)}
+    assert documents_by_topic(chunks) == {"Fares": ("site/en/a.md",), "票价": ("site/zh/b.md",)}
 
 
-def test_depth_cuts_the_path_of_folders() -> None:
+def test_depth_limits_the_path_of_folders() -> None:
     chunks = [page("d/a/b/1.md"), page("d/a/c/2.md"), page("d/e/3.md")]
-    assert set(listed(chunks, depth=1)) == {"a", "e"}
-    assert set(listed(chunks, depth=2)) == {"a/b", "a/c", "e"}
+    assert set(documents_by_topic(chunks, depth=1)) == {"a", "e"}
+    assert set(documents_by_topic(chunks, depth=2)) == {"a/b", "a/c", "e"}
 
 
-def test_a_small_topic_merges_into_its_parent_and_a_topmost_one_stays() -> None:
+def test_a_small_topic_merges_into_its_parent_unless_it_has_none() -> None:
     chunks = [page(f"d/a/b/{at}.md") for at in range(3)] + [page("d/a/c/9.md"), page("d/e/9.md")]
-    built = build_topics(chunks, 2, 3)
-    assert {topic.path: len(topic.documents) for topic in built.tree} == {"a": 1, "e": 1, "a/b": 3}
-    assert built.merged == 1
+    result = build_topics(chunks, 2, 3)
+    assert {topic.path: len(topic.documents) for topic in result.tree} == {"a": 1, "e": 1, "a/b": 3}
+    assert result.merged == 1
 
 
 def test_chunks_of_one_page_are_one_document() -> None:
@@ -53,20 +53,20 @@ def test_chunks_of_one_page_are_one_document() -> None:
         Passage("p#0", "# Ferries\n\nA.", page="p"),
         Passage("p#1", "# Fog\n\nB.", page="p"),
     ]
-    assert listed(chunks) == {"Ferries": ("p",)}
+    assert documents_by_topic(chunks) == {"Ferries": ("p",)}
 
 
-def test_without_any_name_keyphrases_make_the_topics() -> None:
+def test_documents_without_folders_and_headings_get_topics_from_keyphrases() -> None:
     boats = [f"The ferry leaves the pier; the captain of the ferry waits at the pier. Trip {at}." for at in range(6)]
     books = [f"The library lends novels; the librarian of the library reads novels. Shelf {at}." for at in range(6)]
     chunks = [page(f"n{at}", text) for at, text in enumerate([*boats, *books])]
-    built = build_topics(chunks, 1, 3)
-    groups = {topic.documents for topic in built.tree}
-    assert built.ways == {"keyphrases": 12}
+    result = build_topics(chunks, 1, 3)
+    groups = {topic.documents for topic in result.tree}
+    assert result.ways == {"keyphrases": 12}
     assert all({int(name[1:]) < 6 for name in group} in ({True}, {False}) for group in groups)
-    keywords = {word for topic in built.tree for word in topic.keywords}
+    keywords = {word for topic in result.tree for word in topic.keywords}
     assert {"ferry", "library"} <= keywords
-    assert built == build_topics(chunks, 1, 3)
+    assert result == build_topics(chunks, 1, 3)
 
 
 def test_a_document_without_words_has_no_topic() -> None:
@@ -74,6 +74,6 @@ def test_a_document_without_words_has_no_topic() -> None:
     assert build_topics(chunks).without_topic == ("x",)
 
 
-def test_too_many_headings_are_not_used_as_topics() -> None:
+def test_headings_are_not_topics_if_there_are_too_many() -> None:
     chunks = [page(f"n{at}", f"# Notice {at}x\n\nThe ferry leaves the pier.") for at in range(31)]
     assert "first heading" not in build_topics(chunks).ways

@@ -1,4 +1,4 @@
-"""The topic of a chunk: listed documents, BM25 over names and keywords with a margin, vectors of names."""
+"""Topic of a chunk: by listed documents, by BM25 over names and keywords, or by vectors of names."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def chunk(name: str, text: str) -> Passage:
     return Passage(name, text, page=name)
 
 
-def test_a_listed_document_has_its_topic_whatever_its_words() -> None:
-    found = classify([Passage("listed.md#3", "A book on loan.", page="listed.md")], TREE)
-    assert found.topics == {"listed.md#3": "Transit/Ferries"}
+def test_a_listed_document_has_its_topic_regardless_of_its_words() -> None:
+    result = classify([Passage("listed.md#3", "A book on loan.", page="listed.md")], TREE)
+    assert result.topics == {"listed.md#3": "Transit/Ferries"}
 
 
-def test_others_have_the_leaf_whose_words_they_use() -> None:
+def test_other_chunks_have_the_leaf_topic_whose_words_they_use() -> None:
     chunks = [chunk("a", "The rail at the stop is new."), chunk("b", "A book may be on loan for a month.")]
     assert classify(chunks, TREE).topics == {"a": "Transit/Trams", "b": "Libraries"}
 
 
-def test_no_word_and_no_clear_first_mean_no_topic() -> None:
+def test_a_chunk_without_matching_words_or_a_clear_winner_has_no_topic() -> None:
     chunks = [chunk("a", "Nothing of this."), chunk("b", "A stop and a loan."), chunk("c", "Transit in general.")]
-    found = classify(chunks, TREE)
-    assert (found.topics, found.without_topic) == ({}, ("a", "b", "c"))
+    result = classify(chunks, TREE)
+    assert (result.topics, result.without_topic) == ({}, ("a", "b", "c"))
 
 
 class Letters:
@@ -56,11 +56,11 @@ class Letters:
 def test_an_encoder_finds_the_nearest_name() -> None:
     tree = TopicTree((Topic("ff"), Topic("rr"), Topic("bb")))
     chunks = [chunk("a", "fff"), chunk("b", "r b"), chunk("c", "bbb r"), chunk("d", "nil")]
-    found = classify(chunks, tree, Letters())
-    assert (found.topics, found.without_topic) == ({"a": "ff", "c": "bb"}, ("b", "d"))
+    result = classify(chunks, tree, Letters())
+    assert (result.topics, result.without_topic) == ({"a": "ff", "c": "bb"}, ("b", "d"))
 
 
-def test_the_published_topics_and_tasks_make_eighty_cells(rageval_data: Path) -> None:
+def test_the_published_topics_and_tasks_give_eighty_cells(rageval_data: Path) -> None:
     facts = json.loads((rageval_data / "vectors" / "topics_tasks_omnieval.json").read_text(encoding="utf-8"))
     topics = [Topic(name) for name in facts["topics"]]
     topics += [Topic(leaf, parent) for parent, leaves in facts["topics"].items() for leaf in leaves]
@@ -72,5 +72,5 @@ def test_the_published_topics_and_tasks_make_eighty_cells(rageval_data: Path) ->
 
 
 @pytest.mark.parametrize("tree", [TopicTree(())])
-def test_no_topics_leave_every_chunk_without_one(tree: TopicTree) -> None:
+def test_an_empty_tree_gives_no_chunk_a_topic(tree: TopicTree) -> None:
     assert classify([chunk("a", "x")], tree).without_topic == ("a",)

@@ -1,4 +1,4 @@
-"""topics.toml: what is written reads back, and what is wrong is named with its line."""
+"""The file topics.toml: topics read back equal, and errors name their line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_written_topics_read_back(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8").startswith('# Edit me.\n# two lines\n\n[[topic]]\nname = "Transit"\n')
 
 
-def test_a_child_may_stand_before_its_parent(tmp_path: Path) -> None:
+def test_a_child_may_come_before_its_parent(tmp_path: Path) -> None:
     path = tmp_path / "topics.toml"
     path.write_text('[[topic]]\nname = "B"\nparent = "A"\n[[topic]]\nname = "A"\n', encoding="utf-8")
     assert [topic.path for topic in read_topics(path)] == ["A", "A/B"]
@@ -53,7 +53,7 @@ def test_a_child_may_stand_before_its_parent(tmp_path: Path) -> None:
         ('[[topic]\n', "topics.toml:1: this is not valid TOML"),
     ],
 )  # fmt: skip
-def test_a_fault_is_named_with_its_line(
+def test_an_invalid_file_is_refused_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""The question of ``rageval chain run`` is checked before a project is opened."""
+"""``rageval chain run`` checks its question before it opens a project."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ from pytest_rageval.hooks.collect.gate_ids import gate_ids
     ],
 )
 def test_the_id_of_a_gate_selects_its_tests(argument: str, tests: str, gate: str) -> None:
-    (found,) = gate_ids(["t.py", argument])
-    assert (found.argument, found.tests, found.gate) == (argument, tests, gate)
+    (gate_id,) = gate_ids(["t.py", argument])
+    assert (gate_id.argument, gate_id.tests, gate_id.gate) == (argument, tests, gate)
 
 
 @pytest.mark.parametrize(
     "argument", ["t.py", "t.py::test_x[q1]", "t.py::test_x[gate: open]", "t.py::test_x[gate: n >= 3"]
 )
-def test_other_arguments_stay(argument: str) -> None:
+def test_other_arguments_are_not_gate_ids(argument: str) -> None:
     assert list(gate_ids([argument])) == []

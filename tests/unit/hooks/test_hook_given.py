@@ -1,3 +1,5 @@
+"""Options of a run: defaults, command line, ini file and invalid values."""
+
 from __future__ import annotations
 
 import pytest
@@ -51,7 +53,7 @@ def test_all_options_are_read(pytester: pytest.Pytester) -> None:
     assert options.markers.rejection["en"] == ("no idea", "cannot say")
     assert options.markers.rejection["de"] == ("keine Ahnung: wirklich",)
     assert "zh" not in options.markers.rejection
-    assert options.markers.rules == ("zh",)  # in English, the markers replace the rule
+    assert options.markers.rules == ("zh",)  # the markers replace the English rule
     assert options.markers.error == {**DEFAULT_MARKERS.error, "zh": ("有误",)}
 
 
@@ -74,31 +76,31 @@ def test_all_options_are_read(pytester: pytest.Pytester) -> None:
 def test_an_invalid_option_raises_an_error_with_its_name(
     pytester: pytest.Pytester, args: list[str], sentence: str
 ) -> None:
-    with pytest.raises(SettingError) as caught:
+    with pytest.raises(SettingError) as error:
         options_of(pytester, *args)
-    assert str(caught.value).startswith(sentence)
+    assert str(error.value).startswith(sentence)
 
 
 @pytest.mark.parametrize(
-    ("args", "narrowed"), [((), False), ((".",), False), (("tests",), True), (("test_a.py::test_b",), True)]
+    ("args", "is_narrowed"), [((), False), ((".",), False), (("tests",), True), (("test_a.py::test_b",), True)]
 )
-def test_a_run_with_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[str, ...], narrowed: bool) -> None:
+def test_a_run_of_some_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[str, ...], is_narrowed: bool) -> None:
     pytester.makeini("[pytest]")
     pytester.mkdir("tests")
     pytester.makepyfile(test_a="def test_b(): pass")
-    assert options_of(pytester, *args).narrowed is narrowed
-    assert options_of(pytester, *args, str(pytester.path)).narrowed is False  # the whole project is among them
+    assert options_of(pytester, *args).narrowed is is_narrowed
+    assert options_of(pytester, *args, str(pytester.path)).narrowed is False  # the paths include the whole project
 
 
 @pytest.mark.parametrize(("text", "keep"), [("3", KeepLimits(3)), ("all, 1 GB", KeepLimits(None, 10**9))])
-def test_the_number_of_runs_to_keep(pytester: pytest.Pytester, text: str, keep: KeepLimits) -> None:
+def test_the_ini_sets_the_number_of_runs_to_keep(pytester: pytest.Pytester, text: str, keep: KeepLimits) -> None:
     assert options_of(pytester).keep_runs == KeepLimits(50, 2 * 10**9)
     pytester.makeini(f"[pytest]\nrag_keep_runs = {text}")
     assert options_of(pytester).keep_runs == keep
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5"])
-def test_keeping_no_run_is_invalid(pytester: pytest.Pytester, text: str) -> None:
+def test_an_invalid_number_of_runs_to_keep_is_refused(pytester: pytest.Pytester, text: str) -> None:
     pytester.makeini(f"[pytest]\nrag_keep_runs = {text}")
     with pytest.raises(SettingError, match=f"^rag_keep_runs is '{text}'; write how many runs to keep, 1 or more, or"):
         options_of(pytester)

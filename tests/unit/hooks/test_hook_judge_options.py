@@ -1,4 +1,4 @@
-"""Lines of ``rag_judges``; those that cannot be used are refused in a plugin test."""
+"""Lines of ``rag_judges``; a plugin test covers most of the lines that are refused."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_a_local_judge_decides_alone_or_escalates(pytester: pytest.Pytester) -> 
         ("good: local:a, b; swapped", "has swapped, and local:a always gives the same verdict; remove it"),
     ],
 )
-def test_a_line_that_a_local_judge_cannot_follow_is_refused(line: str, problem: str) -> None:
-    with pytest.raises(SettingError) as caught:
+def test_a_line_that_local_judges_do_not_support_is_refused(line: str, problem: str) -> None:
+    with pytest.raises(SettingError) as error:
         panels([line])
-    assert str(caught.value).startswith("rag_judges: good ")
-    assert problem in str(caught.value)
+    assert str(error.value).startswith("rag_judges: good ")
+    assert problem in str(error.value)

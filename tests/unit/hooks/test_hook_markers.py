@@ -1,3 +1,5 @@
+"""Markers of a case: ability, level and task by name, all facets as arguments of ``rag``."""
+
 from __future__ import annotations
 
 import pytest
@@ -15,10 +17,10 @@ def config(pytester: pytest.Pytester) -> pytest.Config:
     return pytester.parseconfigure("--strict-markers")
 
 
-@pytest.mark.parametrize(("facet", "known"), [("ability", ABILITIES), ("level", LEVELS), ("task", TASKS)])
-def test_known_names_are_registered_markers(config: pytest.Config, facet: str, known: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("facet", "values"), [("ability", ABILITIES), ("level", LEVELS), ("task", TASKS)])
+def test_known_names_are_registered_markers(config: pytest.Config, facet: str, values: tuple[str, ...]) -> None:
     lines = {line.partition(":")[0] for line in config.getini("markers")}
-    for name in known:
+    for name in values:
         assert names(config, **{facet: name}) == ["rag", name]
         assert name in lines
 
@@ -31,7 +33,7 @@ def test_the_facets_are_the_arguments_of_rag(config: pytest.Config) -> None:
     assert facets["self"] == "x"
 
 
-def test_whole_numbers_are_numbers_too_and_texts_come_first(config: pytest.Config) -> None:
+def test_whole_numbers_have_a_second_mark_with_numbers(config: pytest.Config) -> None:
     facets = {"round": "3", "year": "-5", "rate": "0.4", "code": "007", "long": "9" * 5000, "topic": "A"}
     first, second = marks_of(facets, config)
     assert first.kwargs == facets

@@ -1,4 +1,4 @@
-"""The options of models: parsing, checks of form, defaults."""
+"""Options of models: parsing, validation and defaults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_rageval.hooks.config.models import ModelSetting, model_setting
 from pytest_rageval.hooks.config.options import Options
 
 
-def test_lines_are_params_whose_values_are_json_or_text() -> None:
+def test_values_of_params_are_parsed_as_json_or_text() -> None:
     lines = [
         "max_tokens = 512",
         "api_base=http://127.0.0.1:8000/v1?a=b",
@@ -58,21 +58,21 @@ def test_no_name_means_no_model() -> None:
     ],
 )
 def test_an_error_quotes_the_invalid_line(line: str, sentence: str) -> None:
-    with pytest.raises(SettingError) as raised:
+    with pytest.raises(SettingError) as error:
         model_setting("m", ["seed = 1", line], "rag_model_params")
-    assert str(raised.value).startswith(f"rag_model_params {sentence}")
+    assert str(error.value).startswith(f"rag_model_params {sentence}")
 
 
 def test_a_free_model_costs_nothing() -> None:
     assert model_setting("m", ["input_cost_per_token = 0"], "here").params["input_cost_per_token"] == 0
 
 
-def given(pytester: pytest.Pytester, *args: str) -> Options:
+def options_of(pytester: pytest.Pytester, *args: str) -> Options:
     return Options(pytester.parseconfig(*args))
 
 
 def test_the_default_is_no_model_and_no_recording(pytester: pytest.Pytester) -> None:
-    options = given(pytester)
+    options = options_of(pytester)
     assert (options.model.name, options.judge.name, options.concurrency, options.looks_ahead) == (
         None,
         None,
@@ -105,7 +105,7 @@ def test_the_command_line_overrides_the_models_of_the_ini(pytester: pytest.Pytes
         rag_rejection_sentence = en: No idea.
         rag_error_sentence = en: That is wrong.
     """)
-    options = given(pytester)
+    options = options_of(pytester)
     assert (options.model.name, options.model.params) == ("openai/ini", {"temperature": 0, "seed": 1})
     assert (options.judge.name, options.judge.retry) == ("openai/judge", {"attempts": 4})
     assert options.embedder == ModelSetting("openai/embedder", {"dimensions": 256}, {"deadline_s": 9})
@@ -116,7 +116,7 @@ def test_the_command_line_overrides_the_models_of_the_ini(pytester: pytest.Pytes
     assert (options.markers.rejection, options.markers.rules) == ({"en": ("No idea.",)}, ("en", "zh"))
     assert options.markers.error["en"] == ("That is wrong.",)
 
-    options = given(
+    options = options_of(
         pytester, "--rag-model", "openai/cli", "--rag-judge-model", "j", "--rag-concurrency", "1",
         "--rag-record-mode", "none", "--rag-budget-usd", "0.5", "--rag-repeat", "2", "--rag-dry-run",
     )  # fmt: skip
@@ -127,7 +127,7 @@ def test_the_command_line_overrides_the_models_of_the_ini(pytester: pytest.Pytes
 
 @pytest.mark.parametrize("args", [["--pdb"], ["--trace"], ["--rag-concurrency", "1"]])
 def test_look_ahead_is_off_with_a_debugger_or_one_answer_at_a_time(pytester: pytest.Pytester, args: list[str]) -> None:
-    assert not given(pytester, *args).looks_ahead
+    assert not options_of(pytester, *args).looks_ahead
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,6 @@ def test_an_invalid_ini_setting_raises_an_error_with_its_name(
     pytester: pytest.Pytester, line: str, sentence: str
 ) -> None:
     (pytester.path / "a_file").touch()
-    with pytest.raises(SettingError) as raised:
-        given(pytester, "-o", line)
-    assert str(raised.value).startswith(sentence)
+    with pytest.raises(SettingError) as error:
+        options_of(pytester, "-o", line)
+    assert str(error.value).startswith(sentence)

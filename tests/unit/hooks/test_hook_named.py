@@ -1,3 +1,5 @@
+"""Systems named by ``module:attribute``: loading, import folders and refusals."""
+
 from __future__ import annotations
 
 import sys
@@ -47,10 +49,10 @@ def test_the_folders_are_last_on_sys_path_until_close(folders: tuple[Path, Path]
 
 def test_an_alias_with_a_model_is_refused(folders: tuple[Path, Path]) -> None:
     systems = NamedSystems(folders)
-    with pytest.raises(SettingError) as caught:
+    with pytest.raises(SettingError) as error:
         systems.load(["agent"], ["extractive"], ["agent"])
     sentence = "rag_systems sets the model of 'agent'; name it without @MODEL, or add a line with the other model"
-    assert str(caught.value).startswith(sentence)
+    assert str(error.value).startswith(sentence)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_an_alias_with_a_model_is_refused(folders: tuple[Path, Path]) -> None:
 )
 def test_an_unloadable_system_is_refused(folders: tuple[Path, Path], name: str, sentence: str) -> None:
     systems = NamedSystems(folders)
-    with pytest.raises(SettingError) as caught:
+    with pytest.raises(SettingError) as error:
         systems.load([name], ["parrot", "extractive"])
     systems.close()
-    assert str(caught.value).startswith(sentence)
+    assert str(error.value).startswith(sentence)

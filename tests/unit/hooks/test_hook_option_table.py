@@ -1,4 +1,4 @@
-"""The table of options: each row declares one setting completely."""
+"""Table of options: each row declares one setting completely."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.hooks.config.setting import Place, Setting, Settings, declar
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-def halves(value: object, place: Place) -> float:
+def parse_half(value: object, place: Place) -> float:
     try:
         return int(str(value)) / 2
     except ValueError:
@@ -23,14 +23,14 @@ def halves(value: object, place: Place) -> float:
 
 
 class Rows(Settings):
-    both = Setting("--rag-both", "rag_both", parse=halves, default="8", help="50% of a number")
+    both = Setting("--rag-both", "rag_both", parse=parse_half, default="8", help="50% of a number")
     lines: Setting[list[str]] = Setting("rag_lines", kind="linelist", help="lines")
     flag: Setting[bool] = Setting("--rag-flag", action="store_true", help="a flag")
 
 
 @dataclass(frozen=True)
 class Parser:
-    """Stands in for pytest's parser, and keeps what is added."""
+    """Stands in for pytest's parser and records the added options."""
 
     added: dict[str, tuple[Any, ...]]
 
@@ -68,17 +68,17 @@ def test_a_row_adds_its_option_and_its_ini_setting() -> None:
     }
 
 
-def test_the_option_wins_over_the_ini() -> None:
+def test_the_option_overrides_the_ini() -> None:
     ini = {"rag_both": "8", "rag_lines": ["a"]}
-    given, left_out = ({"rag_both": both, "rag_flag": True} for both in ("6", None))
-    assert (Rows(config(given, ini)).both, Rows(config(left_out, ini)).both) == (3, 4)
-    rows = Rows(config(given, ini))
-    assert (rows.lines, rows.flag, Rows.both.read(config(left_out, ini))) == (["a"], True, 4)
+    with_option, without_option = ({"rag_both": both, "rag_flag": True} for both in ("6", None))
+    assert (Rows(config(with_option, ini)).both, Rows(config(without_option, ini)).both) == (3, 4)
+    rows = Rows(config(with_option, ini))
+    assert (rows.lines, rows.flag, Rows.both.read(config(without_option, ini))) == (["a"], True, 4)
     assert [setting.name for setting, _ in rows.items()] == ["rag_both", "rag_lines", "--rag-flag"]
 
 
 @pytest.mark.parametrize(("option", "name"), [("x", "--rag-both"), (None, "rag_both")])
-def test_an_error_names_where_the_value_comes_from(option: str | None, name: str) -> None:
+def test_an_error_names_the_source_of_the_value(option: str | None, name: str) -> None:
     with pytest.raises(SettingError, match=f"^{name} is not a number$"):
         Rows(config({"rag_both": option, "rag_flag": False}, {"rag_both": "y", "rag_lines": []}))
 
@@ -89,7 +89,7 @@ def test_a_value_cannot_be_changed() -> None:
         rows.both = 7  # type: ignore[assignment]
 
 
-def test_every_row_is_declared_once_and_leads_to_a_page() -> None:
+def test_every_row_has_a_unique_name_and_an_existing_page() -> None:
     rows = list(declared(Options))
     names = [name for row in rows for name in (row.option, row.ini) if name]
     assert len(names) == len(set(names)) > 50

@@ -1,3 +1,5 @@
+"""Output of answers that are asked ahead: captured in other threads and replayed in their test."""
+
 from __future__ import annotations
 
 import asyncio
@@ -16,22 +18,22 @@ from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, show_
 
 @pytest.fixture
 def routing(pytestconfig: pytest.Config) -> Iterator[Routing]:
-    made = Routing(pytestconfig)
-    made.start()
-    yield made
-    made.stop()
+    routing = Routing(pytestconfig)
+    routing.start()
+    yield routing
+    routing.stop()
 
 
-def ahead(output: AheadOutput, *texts: str) -> None:
-    """Print and log in a separate thread, as an answer that is asked ahead does."""
+def print_ahead(output: AheadOutput, *texts: str) -> None:
+    """Print and log in a separate thread, like an answer that is asked ahead."""
 
-    async def say() -> None:
+    async def print_and_log() -> None:
         for text in texts:
             print(text)
             print(text.upper(), file=sys.stderr)
             logging.getLogger("texts").warning(text)
 
-    thread = threading.Thread(target=lambda: asyncio.run(output.capture(say)))
+    thread = threading.Thread(target=lambda: asyncio.run(output.capture(print_and_log)))
     thread.start()
     thread.join()
 
@@ -41,7 +43,7 @@ def test_output_written_ahead_is_shown_at_replay(
 ) -> None:
     output = AheadOutput()
     print("mine")
-    ahead(output, "one", "two")
+    print_ahead(output, "one", "two")
     assert capsys.readouterr() == ("mine\n", "")
     assert caplog.messages == []
     output.replay()
@@ -52,15 +54,15 @@ def test_output_written_ahead_is_shown_at_replay(
 
 
 def test_foreign_handlers_receive_each_record_once(routing: Routing, caplog: pytest.LogCaptureFixture) -> None:
-    theirs = logging.StreamHandler(io.StringIO())
-    logging.getLogger("texts").addHandler(theirs)
+    handler = logging.StreamHandler(io.StringIO())
+    logging.getLogger("texts").addHandler(handler)
     try:
         output = AheadOutput()
-        ahead(output, "one")
+        print_ahead(output, "one")
         output.replay()
     finally:
-        logging.getLogger("texts").removeHandler(theirs)
-    assert theirs.stream.getvalue() == "one\n"
+        logging.getLogger("texts").removeHandler(handler)
+    assert handler.stream.getvalue() == "one\n"
     assert caplog.messages == ["one"]
 
 
@@ -69,7 +71,7 @@ def test_replayed_log_records_respect_the_level_of_their_test(
 ) -> None:
     output = AheadOutput()
     with caplog.at_level(logging.WARNING, logger="texts"):
-        ahead(output, "one")
+        print_ahead(output, "one")
     with caplog.at_level(logging.ERROR, logger="texts"):
         output.replay()
     assert caplog.messages == []
@@ -78,22 +80,22 @@ def test_replayed_log_records_respect_the_level_of_their_test(
 def test_the_output_of_a_debugger_is_shown_directly(routing: Routing, capsys: pytest.CaptureFixture[str]) -> None:
     output = AheadOutput()
 
-    async def breaks() -> None:
+    async def answer() -> None:
         print("before")
         show_directly()
         print("prompt")
 
-    contextvars.copy_context().run(lambda: asyncio.run(output.capture(breaks)))
+    contextvars.copy_context().run(lambda: asyncio.run(output.capture(answer)))
     assert capsys.readouterr().out == "before\nprompt\n"
     assert output.parts == []
-    show_directly()  # without stored output nothing happens
+    show_directly()  # does nothing without stored output
 
 
 def test_stop_restores_streams_and_handlers(pytestconfig: pytest.Config) -> None:
     streams, handlers = (sys.stdout, sys.stderr), logging.getLogger().handlers[:]
     filters = [handler.filters[:] for handler in handlers]
     routing = Routing(pytestconfig)
-    routing.stop()  # nothing was routed yet
+    routing.stop()  # does nothing before the start
     routing.start()
     routing.start()
     assert "write" in vars(CaptureIO)

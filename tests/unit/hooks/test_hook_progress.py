@@ -1,4 +1,4 @@
-"""The progress line of long work, shown after two seconds."""
+"""Progress line of long work, shown after two seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_rageval.retrieval.retriever_parts import unwatched
 
 
 class Clock:
-    """A second goes by with every ``per_second`` items."""
+    """A clock that advances one second every ``per_second`` items."""
 
     def __init__(self, per_second: int) -> None:
         self.now = 0.0
@@ -29,7 +29,7 @@ class Clock:
             self.now += 1 / self._per_second
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, count: int, per_second: int) -> list[str]:
+def progress_lines(monkeypatch: pytest.MonkeyPatch, count: int, per_second: int) -> list[str]:
     clock, lines = Clock(per_second), list[str]()
     monkeypatch.setattr(progress_bar, "time", clock)
     assert list(Progress(lines.append)(clock.items(count), "indexing")) == list(range(count))
@@ -37,11 +37,11 @@ def shown(monkeypatch: pytest.MonkeyPatch, count: int, per_second: int) -> list[
 
 
 def test_quick_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(monkeypatch, 1_990, 1_000) == []
+    assert progress_lines(monkeypatch, 1_990, 1_000) == []
 
 
 def test_long_work_updates_a_line_and_erases_it_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(monkeypatch, 20_000, 8_192) == [
+    assert progress_lines(monkeypatch, 20_000, 8_192) == [
         "rag: indexing ... 16,384 passages",
         "rag: indexing ... 18,048 passages",
         "rag: indexing ... 19,712 passages",
@@ -49,7 +49,7 @@ def test_long_work_updates_a_line_and_erases_it_at_the_end(monkeypatch: pytest.M
     ]
 
 
-def test_it_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_line_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, lines = Clock(1_000), list[str]()
     monkeypatch.setattr(progress_bar, "time", clock)
 

@@ -1,4 +1,4 @@
-"""``rag_case`` for editors and type checkers: signature, docstring, and a real pytest mark."""
+"""``rag_case`` has a signature and docstring for editors and type checkers, and is a pytest mark."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def test_the_docstring_explains_every_setting() -> None:
     assert all(f"\n    {name}: " in text for name in SETTINGS)
 
 
-def test_the_choices_are_those_of_the_settings() -> None:
+def test_the_annotations_list_the_choices_of_the_settings() -> None:
     assert get_args(Ability) == ABILITIES
     annotations = RagCase.__call__.__annotations__
     for name, choices in (("assembly", ASSEMBLIES), ("history", HISTORIES)):
         assert all(repr(choice) in annotations[name] for choice in choices)
 
 
-def test_it_is_a_pytest_mark() -> None:
+def test_rag_case_is_a_pytest_mark() -> None:
     assert isinstance(rag_case, pytest.MarkDecorator)
-    made = rag_case("jsonl:a", limit=3)
-    assert made.mark == pytest.mark.rag_case("jsonl:a", limit=3).mark
-    assert rag_case(limit=3)("jsonl:a").mark == made.mark
-    assert rag_case.with_args("jsonl:a", limit=3).mark == made.mark
+    decorator = rag_case("jsonl:a", limit=3)
+    assert decorator.mark == pytest.mark.rag_case("jsonl:a", limit=3).mark
+    assert rag_case(limit=3)("jsonl:a").mark == decorator.mark
+    assert rag_case.with_args("jsonl:a", limit=3).mark == decorator.mark
     assert [*pytest.param(1, marks=rag_case("jsonl:a")).marks] == [rag_case("jsonl:a")]
 
     def test() -> None: ...
@@ -77,9 +77,11 @@ def test_a_type_checker_finds_typos(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = tmp_path / "test_typed.py"
     file.write_text("\n".join(["from pytest_rageval import rag_case", *WRONG, RIGHT]), encoding="utf-8")
     monkeypatch.chdir(ROOT)
-    said, _, _ = api.run([str(file), "--strict", "--config-file=", "--follow-imports=silent", "--no-error-summary"])
-    errors = (line for line in said.splitlines() if ": error: " in line)
-    lines = list({line.split(":")[1]: line for line in reversed(list(errors))}.values())[::-1]  # the first of each line
-    assert len(lines) == len(WRONG), said
+    output, _, _ = api.run([str(file), "--strict", "--config-file=", "--follow-imports=silent", "--no-error-summary"])
+    errors = (line for line in output.splitlines() if ": error: " in line)
+    lines = list({line.split(":")[1]: line for line in reversed(list(errors))}.values())[
+        ::-1
+    ]  # the first error of each line
+    assert len(lines) == len(WRONG), output
     for at, (line, problem) in enumerate(zip(lines, WRONG.values(), strict=True), 2):
         assert f"test_typed.py:{at}: error: {problem}" in line

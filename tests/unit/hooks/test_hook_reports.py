@@ -1,4 +1,4 @@
-"""What stays of a case's payload on its report."""
+"""The payload of a case that its report keeps after recording."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_rageval.hooks.reporting.hooks import Reporting
 from pytest_rageval.hooks.reporting.keys import RECORDER
 
 
-def test_each_report_keeps_a_mark_of_its_own() -> None:
+def test_each_report_keeps_a_separate_payload_with_its_mark() -> None:
     recorder: Any = SimpleNamespace(take_outcome=lambda payload: None, take_report=lambda report: None)
     config: Any = SimpleNamespace(stash=pytest.Stash())
     config.stash[RECORDER] = recorder

@@ -1,3 +1,5 @@
+"""Selection of cases: limit, sample, where and seed, by marker and by option."""
+
 from __future__ import annotations
 
 from typing import Any, cast
@@ -13,11 +15,11 @@ SOURCE = Source("jsonl:a", (), b"")
 
 
 def options(limit: int | None = None, sample: int | None = None) -> Options:
-    return cast("Options", type("Given", (), {"limit": limit, "sample": sample}))
+    return cast("Options", type("StubOptions", (), {"limit": limit, "sample": sample}))
 
 
-def deselected(given: Options, entries: list[Entry]) -> set[int]:
-    return selection.deselected(given, entries, {entry.ordinal for entry in entries})
+def deselected(options: Options, entries: list[Entry]) -> set[int]:
+    return selection.deselected(options, entries, {entry.ordinal for entry in entries})
 
 
 def make(name: str = "test_a", seed: int = 0, **settings: Any) -> Testbed:
@@ -55,16 +57,16 @@ def test_a_duplicate_item_counts_once() -> None:
     assert deselected(options(), [first, first, entry(1, bed, "q1")]) == {1}
 
 
-def test_systems_of_one_case_stay_together() -> None:
+def test_all_systems_of_a_sampled_case_are_selected() -> None:
     bed = make(sample=2)
     entries = [entry(2 * n + s, bed, f"q{n}", "ab"[s]) for n in range(9) for s in (0, 1)]
-    kept = {e.ordinal for e in entries} - deselected(options(), entries)
-    assert len(kept) == 4
-    assert {n ^ 1 for n in kept} == kept
-    assert kept == {e.ordinal for e in entries} - deselected(options(sample=7), entries)
+    ordinals = {e.ordinal for e in entries} - deselected(options(), entries)
+    assert len(ordinals) == 4
+    assert {n ^ 1 for n in ordinals} == ordinals
+    assert ordinals == {e.ordinal for e in entries} - deselected(options(sample=7), entries)
 
 
-def test_where_then_the_markers_limit_then_the_options() -> None:
+def test_where_applies_first_then_the_limit_of_the_marker_then_the_option() -> None:
     bed = make(where={"topic": "x"}, limit=3)
     entries = [entry(n, bed, f"q{n}", topic="xy"[n % 2]) for n in range(10)]
     assert {0, 1, 2, 3, 4, 5, 6, 7, 8, 9} - deselected(options(), entries) == {0, 2, 4}
@@ -72,10 +74,10 @@ def test_where_then_the_markers_limit_then_the_options() -> None:
     assert deselected(options(), [e for e in entries if e.ordinal % 2]) == {1, 3, 5, 7, 9}
 
 
-def test_the_seed_is_the_testbeds() -> None:
-    def kept(seed: int) -> frozenset[int]:
+def test_the_seed_of_the_testbed_decides_the_sample() -> None:
+    def sampled(seed: int) -> frozenset[int]:
         bed = make(seed=seed)
         return frozenset(range(20)) - deselected(options(sample=4), [entry(n, bed, f"q{n}") for n in range(20)])
 
-    assert kept(1) == kept(1)
-    assert len({kept(seed) for seed in range(5)}) > 1
+    assert sampled(1) == sampled(1)
+    assert len({sampled(seed) for seed in range(5)}) > 1

@@ -1,4 +1,4 @@
-"""Settings in reports: all that decide answers and scores, without secrets."""
+"""Settings in reports: all that decide answers and scores, but no secrets."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Dataset files: where they are looked up, how often they are read, digests, qrels and skipped lines."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -12,14 +14,14 @@ from pytest_rageval.registry import Registry
 
 
 @pytest.fixture
-def read() -> list[Path]:
+def loaded_paths() -> list[Path]:
     return []
 
 
 @pytest.fixture
-def sources(tmp_path: Path, read: list[Path]) -> Sources:
+def sources(tmp_path: Path, loaded_paths: list[Path]) -> Sources:
     def load(path: Path) -> tuple[Instance, ...]:
-        read.append(path)
+        loaded_paths.append(path)
         return (Instance("q1", path.name),)
 
     registry: Registry[Loader] = Registry("dataset format")
@@ -40,13 +42,13 @@ def test_the_first_folder_with_the_file_wins_then_the_rootdir(sources: Sources, 
     assert sources.load(f"counted:{b / 'deep.txt'}", [a], "here").name == "counted:a/b/deep.txt"
 
 
-def test_a_file_is_read_once_for_each_format(sources: Sources, tmp_path: Path, read: list[Path]) -> None:
+def test_a_file_is_read_once_for_each_format(sources: Sources, tmp_path: Path, loaded_paths: list[Path]) -> None:
     a = tmp_path / "a"
     (a / "link.txt").symlink_to(a / "data.txt")
     first = sources.load("counted:data.txt", [a], "here")
     for text in ("a/data.txt", "a/b/../data.txt", "a/link.txt", str(a / "data.txt")):
         assert sources.load(f"counted:{text}", [tmp_path], "here") is first
-    assert len(read) == 1
+    assert len(loaded_paths) == 1
     assert sources.load("other:data.txt", [a], "here") is not first
     assert [source.name for source in sources] == ["counted:a/data.txt", "other:a/data.txt"]
 
@@ -64,7 +66,7 @@ def test_the_digest_of_a_folder_includes_subfolders(sources: Sources, tmp_path: 
 
 
 class Two:
-    """A loader of two files, of which the path is one."""
+    """A loader of two files: the path and a second one."""
 
     def files(self, path: Path) -> tuple[Path, Path]:
         return path, path.with_name("other.txt")
@@ -92,10 +94,10 @@ def test_a_loader_lists_the_files_of_the_digest(two: Sources, tmp_path: Path) ->
 def test_a_qrels_file_replaces_the_judgements_of_the_records(two: Sources, tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("q1 0 d1 2\nq9 0 d1 1\n", encoding="utf-8")
     source = two.load("two:data.txt", [tmp_path], "here")
-    judged = two.with_qrels(source, "a.qrels", [tmp_path], "here")
-    assert [each.qrels for each in judged.instances] == [{"d1": 2}, {}]
-    assert (judged.name, judged.digest != source.digest) == ("two:data.txt+a.qrels", True)
-    assert two.with_qrels(source, "a.qrels", [], "there") is judged
+    with_qrels = two.with_qrels(source, "a.qrels", [tmp_path], "here")
+    assert [each.qrels for each in with_qrels.instances] == [{"d1": 2}, {}]
+    assert (with_qrels.name, with_qrels.digest != source.digest) == ("two:data.txt+a.qrels", True)
+    assert two.with_qrels(source, "a.qrels", [], "there") is with_qrels
     assert [each.qrels for each in two.load("two:data.txt", [tmp_path], "here").instances] == [{}, {"d": 1}]
     assert [each.name for each in two] == ["two:data.txt", "two:data.txt+a.qrels"]
 
@@ -106,8 +108,8 @@ def test_a_record_missing_in_the_qrels_file_has_no_judgement(tmp_path: Path) -> 
     registry.register("pool", lambda path: (Instance("q1", "?", passages=pool), Instance("q2", "?", passages=pool)))
     (tmp_path / "a.qrels").write_text("q1 0 d1 2", encoding="utf-8")
     sources = Sources(registry, tmp_path)
-    judged = sources.with_qrels(sources.load("pool:a.qrels", [tmp_path], "here"), "a.qrels", [tmp_path], "here")
-    assert [Case(each.id, each, None, {}).qrels for each in judged.instances] == [{"d1": 2}, {}]
+    with_qrels = sources.with_qrels(sources.load("pool:a.qrels", [tmp_path], "here"), "a.qrels", [tmp_path], "here")
+    assert [Case(each.id, each, None, {}).qrels for each in with_qrels.instances] == [{"d1": 2}, {}]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +129,9 @@ def test_unusable_qrels_are_refused(
     if text is not None:
         (tmp_path / "a.qrels").write_text(text, encoding="utf-8")
     source = two.load("two:data.txt", [tmp_path], "here")
-    with pytest.raises(kind) as caught:
+    with pytest.raises(kind) as error:
         two.with_qrels(source, "a.qrels", [tmp_path], "here")
-    assert str(caught.value).startswith(sentence)
+    assert str(error.value).startswith(sentence)
 
 
 @pytest.mark.parametrize(
@@ -146,14 +148,14 @@ def test_unusable_qrels_are_refused(
 def test_an_unloadable_dataset_is_refused(
     sources: Sources, tmp_path: Path, dataset: str, kind: type[Exception], sentence: str
 ) -> None:
-    with pytest.raises(kind) as caught:
+    with pytest.raises(kind) as error:
         sources.load(dataset, [tmp_path / "a"], "here")
-    assert str(caught.value).startswith(sentence)
-    assert str(caught.value).isprintable()
+    assert str(error.value).startswith(sentence)
+    assert str(error.value).isprintable()
 
 
 class Partial:
-    """A loader that leaves lines out."""
+    """A loader that skips lines."""
 
     def __init__(self, lines: int) -> None:
         self.lines = lines
@@ -173,14 +175,14 @@ class Partial:
         (3, ("partial:data.txt: 3 lines are no cases, the first: nothing at data.txt:2",)),
     ],
 )
-def test_lines_that_a_format_leaves_out_are_noted(lines: int, notes: tuple[str, ...], tmp_path: Path) -> None:
+def test_lines_that_a_loader_skips_are_noted(lines: int, notes: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "data.txt").write_text("x", encoding="utf-8")
     registry: Registry[Loader] = Registry("dataset format")
     registry.register("partial", Partial(lines))
     assert Sources(registry, tmp_path).load("partial:data.txt", [], "here").notes == notes
 
 
-def test_a_dataset_without_records_reports_the_lines_left_out(tmp_path: Path) -> None:
+def test_the_error_for_an_empty_dataset_reports_the_skipped_lines(tmp_path: Path) -> None:
     class Nothing(Partial):
         def __call__(self, path: Path) -> tuple[Instance, ...]:
             return ()

@@ -1,4 +1,4 @@
-"""Who is shown how a session stands, and how often it is drawn."""
+"""Status line of a session: on which terminals it is drawn, where, and how often."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_rageval.report.terminal.status_line import PendingWork
 
 
 class Terminal:
-    """A stream of a file, as what is drawn goes by its descriptor."""
+    """A stream with a file descriptor, because the line is written to the descriptor."""
 
     def __init__(self) -> None:
         self.encoding = "utf-8"
@@ -33,7 +33,7 @@ class Terminal:
         return self._file.write(text.encode())
 
     def flush(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: the file is not buffered."""
 
     def getvalue(self) -> str:
         self._file.seek(0)
@@ -42,7 +42,7 @@ class Terminal:
 
 @dataclass
 class Writer:
-    """Pytest's, as far as the line needs it."""
+    """The part of pytest's terminal writer that the line needs."""
 
     _file: Any = field(default_factory=Terminal)
     _current_line: str = ""
@@ -54,7 +54,7 @@ class Writer:
 
 
 class Capture:
-    """Pytest's manager, which captures nothing."""
+    """Stands in for pytest's capture manager; captures nothing."""
 
     def __init__(self) -> None:
         self.suspended = 0
@@ -78,11 +78,11 @@ def config(
 
 
 class Sugar(TerminalReporter):  # type: ignore[misc]
-    """Another plugin's, which draws in its own way."""
+    """The reporter of another plugin, which draws differently."""
 
 
 @pytest.mark.parametrize(
-    ("given", "env", "watched"),
+    ("options", "env", "is_drawn"),
     [
         ({}, {}, True),
         ({"verbose": 1}, {}, True),
@@ -99,8 +99,8 @@ class Sugar(TerminalReporter):  # type: ignore[misc]
         ({}, {"TERM": "dumb"}, False),
     ],
 )
-def test_it_is_drawn_where_somebody_watches_and_nothing_mixes_with_it(
-    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], env: dict[str, str], watched: bool
+def test_the_line_is_drawn_only_on_a_watched_terminal_that_pytest_alone_writes_to(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], env: dict[str, str], is_drawn: bool
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("WT_SESSION", "1")
@@ -108,37 +108,37 @@ def test_it_is_drawn_where_somebody_watches_and_nothing_mixes_with_it(
     monkeypatch.delenv("BUILD_NUMBER", raising=False)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
-    assert is_watched(config(**given)) is watched
+    assert is_watched(config(**options)) is is_drawn
 
 
-@pytest.mark.parametrize(("env", "watched"), [({}, False), ({"WT_SESSION": "1"}, True)])
-def test_on_windows_only_a_terminal_that_draws_has_it(
-    monkeypatch: pytest.MonkeyPatch, env: dict[str, str], watched: bool
+@pytest.mark.parametrize(("env", "is_drawn"), [({}, False), ({"WT_SESSION": "1"}, True)])
+def test_on_windows_only_a_modern_terminal_has_the_line(
+    monkeypatch: pytest.MonkeyPatch, env: dict[str, str], is_drawn: bool
 ) -> None:
     for name in ("CI", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(status_line, "os", SimpleNamespace(name="nt", environ=env))
-    assert is_watched(config()) is watched
+    assert is_watched(config()) is is_drawn
 
 
-def test_a_worker_has_none() -> None:
+def test_a_worker_has_no_status_line() -> None:
     worker = config()
     worker.workerinput = {}
     assert not is_watched(worker)
 
 
-DRAWN = "\x1bD\x1b[A\x1b7\x1b[B\r{}\x1b8"
-"""Room below, the place above kept, the line, back."""
+LINE = "\x1bD\x1b[A\x1b7\x1b[B\r{}\x1b8"
+"""The line as it is written: make room below, store the position, write the line, restore the position."""
 
 
-def test_it_goes_with_the_line_above_as_that_ends_or_wraps() -> None:
+def test_the_status_line_moves_down_when_the_line_above_ends_or_wraps() -> None:
     writer = Writer(fullwidth=20)
     screen = Screen(writer, Capture())
     stream = screen._stream
-    line = DRAWN.format("how it stands, at l")
+    line = LINE.format("the progress, in fu")
     writer.write("test.py .")
-    screen.show(["how it stands, at length"])
+    screen.show(["the progress, in full"])
     assert stream.getvalue() == f"test.py .{line}"
     writer.write(".")
     assert stream.getvalue().endswith("\x1b8.")
@@ -146,16 +146,16 @@ def test_it_goes_with_the_line_above_as_that_ends_or_wraps() -> None:
     assert stream.getvalue().endswith(f".\x1b[J{'x' * 11}{line}")
     writer.write("x" * 19)
     before = stream.getvalue()
-    assert before.endswith("x" * 19), "on a line that is full it would be written over"
+    assert before.endswith("x" * 19), "the next character of a full line would overwrite the status line"
     writer.write("\n")
     screen.show(["now"])
     writer.write("\n")
-    assert stream.getvalue() == f"{before}\n{DRAWN.format('now')}\x1b[J\n{DRAWN.format('now')}"
+    assert stream.getvalue() == f"{before}\n{LINE.format('now')}\x1b[J\n{LINE.format('now')}"
     screen.close()
     assert writer._file is stream
 
 
-def test_it_is_away_while_others_write_and_back_when_they_have() -> None:
+def test_the_line_is_hidden_while_others_write() -> None:
     writer, capture = Writer(), Capture()
     screen = Screen(writer, capture)
     screen.show(["one"])
@@ -164,12 +164,12 @@ def test_it_is_away_while_others_write_and_back_when_they_have() -> None:
             writer.write("theirs\n")
         screen.show(["two"])
         writer.write("theirs")
-    assert screen._stream.getvalue() == f"{DRAWN.format('one')}\x1b[Jtheirs\ntheirs{DRAWN.format('two')}"
+    assert screen._stream.getvalue() == f"{LINE.format('one')}\x1b[Jtheirs\ntheirs{LINE.format('two')}"
     screen.close()
     assert "global_and_fixture_disabled" not in vars(capture)
 
 
-def test_it_is_back_once_the_last_of_those_who_write_at_once_has_written() -> None:
+def test_the_line_returns_after_the_last_of_several_writers() -> None:
     writer, capture = Writer(), Capture()
     screen = Screen(writer, capture)
     screen.show(["one"])
@@ -177,14 +177,14 @@ def test_it_is_back_once_the_last_of_those_who_write_at_once_has_written() -> No
         with capture.global_and_fixture_disabled():
             second.enter_context(capture.global_and_fixture_disabled())
         screen.show(["two"])
-        assert screen._stream.getvalue() == f"{DRAWN.format('one')}\x1b[J"
-    assert screen._stream.getvalue().endswith(f"\x1b[J{DRAWN.format('two')}")
+        assert screen._stream.getvalue() == f"{LINE.format('one')}\x1b[J"
+    assert screen._stream.getvalue().endswith(f"\x1b[J{LINE.format('two')}")
     screen.show(["three"])
-    assert screen._stream.getvalue().endswith(DRAWN.format("three"))
+    assert screen._stream.getvalue().endswith(LINE.format("three"))
     screen.close()
 
 
-def test_of_a_worker_that_is_down_the_cost_counts_alone() -> None:
+def test_only_the_cost_of_a_lost_worker_still_counts() -> None:
     line = StatusLine(config())
     for worker in ("gw0", "gw1"):
         line._note(worker, {"under_way": (3, 2, 0.5)})
@@ -192,87 +192,87 @@ def test_of_a_worker_that_is_down_the_cost_counts_alone() -> None:
     assert line._under_way == {"gw0": PendingWork(3, 2, 0.5), "gw1": PendingWork(0, 0, 0.5)}
 
 
-def test_what_a_code_page_lacks_makes_it_no_wider() -> None:
+def test_escaped_characters_do_not_make_the_line_wider() -> None:
     writer = Writer(fullwidth=20)
     writer._file.encoding = "ascii"
     screen = Screen(writer, Capture())
     screen.show(["系统系统系统系统"])
     screen.close()
-    assert writer._file.getvalue() == DRAWN.format("\\u7cfb\\u7edf\\u7cfb\\")
+    assert writer._file.getvalue() == LINE.format("\\u7cfb\\u7edf\\u7cfb\\")
 
 
-def drawn(monkeypatch: pytest.MonkeyPatch, times: list[float]) -> list[float]:
-    """Return at which of the times the line is drawn."""
+def redraw_times(monkeypatch: pytest.MonkeyPatch, times: list[float]) -> list[float]:
+    """Return the times at which the line is drawn."""
     line = StatusLine(config())
-    found: list[float] = []
+    redraws: list[float] = []
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(status_line, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    line._screen = SimpleNamespace(show=lambda text: found.append(clock.now), is_shown=True)  # type: ignore[assignment]
+    line._screen = SimpleNamespace(show=lambda text: redraws.append(clock.now), is_shown=True)  # type: ignore[assignment]
     line._progress = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     for clock.now in times:
         line._draw()
-    return found
+    return redraws
 
 
-def test_it_is_drawn_ten_times_a_second_and_where_answers_come_together_for_each(
+def test_the_line_is_drawn_ten_times_a_second_and_for_each_answer_of_a_burst(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert drawn(monkeypatch, [0.1, 0.9]) == []
-    together = [5 + at / 1000 for at in range(40)]
-    assert drawn(monkeypatch, together) == together
-    steady = drawn(monkeypatch, [1 + at / 1000 for at in range(20_000)])
+    assert redraw_times(monkeypatch, [0.1, 0.9]) == []
+    burst = [5 + at / 1000 for at in range(40)]
+    assert redraw_times(monkeypatch, burst) == burst
+    steady = redraw_times(monkeypatch, [1 + at / 1000 for at in range(20_000)])
     assert len(steady) <= 20 * 10 + 51
     assert len([at for at in steady if at > 15]) in range(55, 62)
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "warnings"),
     [(OSError("gone"), []), (KeyError("in_flight"), ["the status line has ended: "
                                                      "KeyError: 'in_flight'"])],
 )  # fmt: skip
-def test_what_cannot_be_drawn_ends_the_line_alone(
-    monkeypatch: pytest.MonkeyPatch, fault: Exception, told: list[str]
+def test_a_failure_to_draw_ends_only_the_status_line(
+    monkeypatch: pytest.MonkeyPatch, fault: Exception, warnings: list[str]
 ) -> None:
-    here = config()
-    line = StatusLine(here)
-    closed: list[bool] = []
-    found: list[str] = []
+    session_config = config()
+    line = StatusLine(session_config)
+    close_calls: list[bool] = []
+    faults: list[str] = []
 
-    def fails(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise fault
 
-    here.stash[RECORDER] = SimpleNamespace(take_fault=found.append)
-    line._screen = SimpleNamespace(show=fails, erase=lambda: None, close=lambda: closed.append(True))  # type: ignore[assignment]
+    session_config.stash[RECORDER] = SimpleNamespace(take_fault=faults.append)
+    line._screen = SimpleNamespace(show=fail, erase=lambda: None, close=lambda: close_calls.append(True))  # type: ignore[assignment]
     line._progress = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     line.tick()
     line.tick()
-    assert closed == [True]
-    assert found == told
+    assert close_calls == [True]
+    assert faults == warnings
 
 
 def test_only_the_thread_of_the_tests_draws() -> None:
     line = StatusLine(config())
-    shown: list[object] = []
-    line._screen = SimpleNamespace(show=shown.append)  # type: ignore[assignment]
+    frames: list[object] = []
+    line._screen = SimpleNamespace(show=frames.append)  # type: ignore[assignment]
     line._progress = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     other = threading.Thread(target=line.tick)
     other.start()
     other.join()
-    assert shown == []
+    assert frames == []
     line.tick()
-    assert len(shown) == 1
+    assert len(frames) == 1
 
 
 def test_without_a_case_nothing_is_drawn() -> None:
-    here = config()
-    line = StatusLine(here)
+    session_config = config()
+    line = StatusLine(session_config)
     report: Any = SimpleNamespace(nodeid="t.py::t", when="call")
-    wrapped = line.pytest_runtest_logreport(report)
-    next(wrapped)
+    hook = line.pytest_runtest_logreport(report)
+    next(hook)
     with pytest.raises(StopIteration):
-        next(wrapped)
+        next(hook)
     assert line._progress is None
-    assert RECORDER not in here.stash
+    assert RECORDER not in session_config.stash

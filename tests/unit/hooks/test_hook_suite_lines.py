@@ -1,3 +1,5 @@
+"""Line numbers of keys in a suite file, for error messages."""
+
 from __future__ import annotations
 
 import pytest
@@ -30,5 +32,5 @@ testbed = [{ name = "c", datset = "d" }]
         ("testbed", 0, 2), ("nowhere", 3, 4), ("a.*b(", 0, 1),
     ],
 )  # fmt: skip
-def test_the_line_that_sets_a_key(key: str, start: int, line: int) -> None:
+def test_line_of_returns_the_line_that_sets_a_key(key: str, start: int, line: int) -> None:
     assert line_of(SUITE.splitlines(), key, start, "testbed") == line

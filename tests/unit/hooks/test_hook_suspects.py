@@ -1,4 +1,4 @@
-"""What the processes of a session tell each other of a worker that died, and how its process ended."""
+"""Suspects: tests that ran when a worker died, shared between processes, and how the worker's process ended."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def test_only_the_worker_for_suspects_runs_a_suspect(tmp_path: Path) -> None:
     assert "t.py::test[q1]" in other
     assert "t.py::test[q1]" not in alone
     assert "t.py::test[q2]" not in other
-    taken = earlier.take("t.py::test[q2]", SYSTEM, "")
-    assert taken is not None
-    assert (taken.value, taken.calls.calls) == ({"text": "Paris"}, 1)
+    earlier_call = earlier.take("t.py::test[q2]", SYSTEM, "")
+    assert earlier_call is not None
+    assert (earlier_call.value, earlier_call.calls.calls) == ({"text": "Paris"}, 1)
     Suspects(tmp_path).add(["t.py::test[q3]"], [])
     assert "t.py::test[q3]" in other
     assert "t.py::test[q3]" not in alone
-    assert earlier.take("t.py::test[q2]", SYSTEM, "") is None  # read once
+    assert earlier.take("t.py::test[q2]", SYSTEM, "") is None  # each reply is taken once
 
 
-def test_an_incomplete_line_is_read_later(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_read_again_later(tmp_path: Path) -> None:
     suspects, path = Suspects(tmp_path), tmp_path / "suspects.jsonl"
     path.write_text('{"suspect": "t.py::te', encoding="utf-8")
     assert "t.py::test[q1]" not in suspects
@@ -45,41 +45,41 @@ def test_an_incomplete_line_is_read_later(tmp_path: Path) -> None:
     assert "t.py::test[q1]" in suspects
 
 
-def test_in_flight_are_the_test_that_ran_last_and_the_calls_without_an_end(tmp_path: Path) -> None:
+def test_the_last_test_and_unfinished_calls_count_as_in_flight(tmp_path: Path) -> None:
     path = journal_path(tmp_path, "gw0")
     assert cases_in_flight(path) == ()
     journal = Journal(path)
     journal.mark_running("t.py::test[q1]")
-    ended, _, _ = (journal.start(f"t.py::test[q{number}]", SYSTEM) for number in (1, 2, 3))
-    journal.end(ended, {"text": "Paris"}, Calls(1))
+    first_call, _, _ = (journal.start(f"t.py::test[q{number}]", SYSTEM) for number in (1, 2, 3))
+    journal.end(first_call, {"text": "Paris"}, Calls(1))
     journal.mark_running("t.py::test[é]")
     journal.close()
     with path.open("a", encoding="utf-8") as stream:
-        stream.write('{"runs": "t.py::te')  # cut short
+        stream.write('{"runs": "t.py::te')  # truncated
     assert cases_in_flight(path) == ("t.py::test[é]", "t.py::test[q2]", "t.py::test[q3]")
     assert [row["nodeid"] for row in paid_by_process("gw0", tmp_path, ()).rows] == ["t.py::test[q1]"]
 
 
 @pytest.mark.parametrize(
-    ("code", "how"),
+    ("code", "exit_text"),
     [
         ("os._exit(3)", " with exit code 3"),
         ("os.kill(os.getpid(), signal.SIGKILL)", " with signal SIGKILL"),
     ],
 )
-def test_the_end_of_a_process_is_reported_by_exit_code_or_signal(code: str, how: str) -> None:
+def test_the_end_of_a_process_is_reported_by_exit_code_or_signal(code: str, exit_text: str) -> None:
     group = execnet.Group()
     try:
         gateway = group.makegateway("popen")
         channel = gateway.remote_exec(f"import os, signal; {code}")
         with pytest.raises(EOFError):
             channel.receive()
-        assert describe_exit(SimpleNamespace(gateway=gateway)) == how
+        assert describe_exit(SimpleNamespace(gateway=gateway)) == exit_text
     finally:
         group.terminate(1)
 
 
-def test_how_a_process_on_another_machine_ended_is_not_known() -> None:
+def test_the_exit_of_a_process_on_another_machine_is_unknown() -> None:
     assert (
         describe_exit(SimpleNamespace(gateway=SimpleNamespace(_io=object(), spec=SimpleNamespace(popen=False)))) == ""
     )

@@ -1,3 +1,5 @@
+"""Lines of ``rag_systems`` and names of systems in options: parsing and refusals."""
+
 from __future__ import annotations
 
 import pytest
@@ -38,9 +40,9 @@ def test_a_line_names_a_system_its_model_and_its_options() -> None:
     ],
 )
 def test_a_malformed_line_is_refused(lines: list[str], message: str) -> None:
-    with pytest.raises(SettingError) as refused:
+    with pytest.raises(SettingError) as error:
         parse_systems(lines)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -54,24 +56,24 @@ def test_a_malformed_line_is_refused(lines: list[str], message: str) -> None:
         ("a: extractive@m", "rag_systems: a: extractive asks no model; remove @m"),
     ],
 )
-def test_what_a_system_does_not_take_is_refused(line: str, message: str) -> None:
-    with pytest.raises(SettingError) as refused:
+def test_options_that_a_system_does_not_take_are_refused(line: str, message: str) -> None:
+    with pytest.raises(SettingError) as error:
         check_names(parse_systems([line]).values(), REGISTERED)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_an_option_names_an_alias_a_system_or_a_system_with_a_model() -> None:
     systems = parse_systems(["mini: llm@openai/m"])
 
-    def named(text: str) -> SystemName:
+    def parse(text: str) -> SystemName:
         return named_system(text, "--rag-system", systems, REGISTERED)
 
-    assert named("mini") is systems["mini"]
-    assert named("extractive") == SystemName("extractive", "extractive")
-    assert named("closed_book@openai/m:x@y") == SystemName("closed_book@openai/m:x@y", "closed_book", "openai/m:x@y")
-    assert named("app.rag:answer") == SystemName("app.rag:answer", "app.rag:answer")
+    assert parse("mini") is systems["mini"]
+    assert parse("extractive") == SystemName("extractive", "extractive")
+    assert parse("closed_book@openai/m:x@y") == SystemName("closed_book@openai/m:x@y", "closed_book", "openai/m:x@y")
+    assert parse("app.rag:answer") == SystemName("app.rag:answer", "app.rag:answer")
     assert [model_of(text, systems) for text in ("mini", "llm@a/b", "llm", "app:f")] == ["openai/m", "a/b", "", ""]
     with pytest.raises(SettingError, match=r"--rag-system: app:f takes no model; .*write 'mine: app:f; model=m'"):
-        named("app:f@m")
+        parse("app:f@m")
     with pytest.raises(SettingError, match=r"--rag-system names the system '@m'; write NAME or NAME@MODEL"):
-        named("@m")
+        parse("@m")

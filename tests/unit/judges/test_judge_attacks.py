@@ -1,3 +1,5 @@
+"""Attacks on judges: texts that try to change the verdict stay quoted in every prompt."""
+
 from __future__ import annotations
 
 import asyncio
@@ -30,25 +32,25 @@ BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def sample_with(text: str, language: str, *, everywhere: bool = False) -> Sample:
-    """Return a sample that every built-in judge is asked about, with ``text`` as its answer, or as all its texts."""
-    of = text if everywhere else "Rome"
-    passages = (Passage("p0", of, of if everywhere else "", role="counterfactual"),)
-    history = (Turn(of, of),)
-    about = sample(
-        text, question=of, gold=((of,), ("in 12 years",)), supplied=passages, history=history, language=language
+    """Return a sample that applies to every built-in judge, with ``text`` as its answer, or as all its texts."""
+    other = text if everywhere else "Rome"
+    passages = (Passage("p0", other, other if everywhere else "", role="counterfactual"),)
+    history = (Turn(other, other),)
+    result = sample(
+        text, question=other, gold=((other,), ("in 12 years",)), supplied=passages, history=history, language=language
     )
-    return replace(about, case=about.case.with_facets(numeric_gold="true", several_aspects="true"))
+    return replace(result, case=result.case.with_facets(numeric_gold="true", several_aspects="true"))
 
 
-def unfenced(messages: Sequence[Message]) -> list[str]:
-    """Return the lines outside quotes, for a reader who takes any kind of line break as the end of a line."""
+def unquoted_lines(messages: Sequence[Message]) -> list[str]:
+    """Return the lines outside quotes, if every kind of line break ends a line."""
     text = "\n".join(message["content"] for message in messages)
     for mark in BREAKS:
         text = text.replace(mark, "\n")
     return [line for line in text.split("\n") if line and not line.startswith(">")]
 
 
-def test_there_are_enough_attacks_and_all_judges() -> None:
+def test_the_attacks_are_many_and_the_judges_complete() -> None:
     assert len(ATTACKS) > 50
     assert {"accuracy_judged", "completeness", "hallucination", "utilization", "numerical_accuracy"} < set(JUDGES)
     assert {"rejection_rate_judged", "error_detection_rate_judged"} < set(JUDGES)
@@ -61,21 +63,21 @@ def test_every_line_of_an_attack_is_quoted(name: str, everywhere: bool) -> None:
         for language in LANGUAGES:
             clean = judge.messages(sample_with("Rome", language))
             attacked = judge.messages(sample_with(ATTACKS[name], language, everywhere=everywhere))
-            assert unfenced(attacked) == unfenced(clean)
+            assert unquoted_lines(attacked) == unquoted_lines(clean)
             assert attacked[0] == clean[0]
             assert [message["role"] for message in attacked] == ["system", "user"]
             assert "".join(message["content"] for message in attacked).encode("utf-8")
 
 
 class Reader(ScriptedLLM):
-    """A judge that obeys the text outside quotes and ignores the text inside."""
+    """A judge model that obeys text outside quotes and ignores text inside."""
 
     def __init__(self, labels: Sequence[str]) -> None:
-        super().__init__(self._said)
+        super().__init__(self._obey)
         self._labels = labels
 
-    def _said(self, messages: Sequence[Message]) -> str:
-        lines = unfenced(messages)
+    def _obey(self, messages: Sequence[Message]) -> str:
+        lines = unquoted_lines(messages)
         orders = [label for label in self._labels if any(f"label: {label}" in line.lower() for line in lines)]
         return json.dumps({"reason": str(len(lines)), "label": (orders or self._labels)[0]})
 
@@ -84,23 +86,23 @@ class Reader(ScriptedLLM):
 @pytest.mark.parametrize("judge", JUDGES.values(), ids=list(JUDGES))
 def test_a_model_that_ignores_quoted_text_resists_all_attacks(judge: PromptedJudge, language: str) -> None:
     model = Reader(list(judge.labels or {}))
-    apart = replace(judge, applies=lambda sample: None)
+    unconditional = replace(judge, applies=lambda sample: None)
 
-    def said(text: str) -> Verdict:
-        return asyncio.run(apart.ask(sample_with(text, language), model))
+    def verdict_of(text: str) -> Verdict:
+        return asyncio.run(unconditional.ask(sample_with(text, language), model))
 
-    clean = said("Rome")
+    clean = verdict_of("Rome")
     for name, text in ATTACKS.items():
-        assert said(text) == clean, name
+        assert verdict_of(text) == clean, name
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_manipulated_reply_is_quoted_in_the_second_request(name: str) -> None:
-    """An invalid label may repeat text of the answer, and the second request tells the judge what is wrong with it."""
+    """An invalid label may repeat text of the answer, and the second request quotes that label."""
     judge = JUDGES["accuracy_judged"]
     for language in LANGUAGES:
         model = ScriptedLLM([json.dumps({"label": ATTACKS[name]}), json.dumps({"label": ""})])
         asyncio.run(judge.ask(sample_with("Rome", language), model))
         plain = ScriptedLLM([json.dumps({"label": "Rome"}), json.dumps({"label": ""})])
         asyncio.run(judge.ask(sample_with("Rome", language), plain))
-        assert unfenced(model.requests[1].messages[3:]) == unfenced(plain.requests[1].messages[3:])
+        assert unquoted_lines(model.requests[1].messages[3:]) == unquoted_lines(plain.requests[1].messages[3:])

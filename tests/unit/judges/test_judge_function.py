@@ -1,3 +1,5 @@
+"""Functions as judges: return values, signatures and refusals."""
+
 from __future__ import annotations
 
 import asyncio
@@ -32,19 +34,19 @@ def test_a_number_is_the_value(value: object, label: float) -> None:
     assert type(verdict.label) is float
 
 
-def test_a_label_has_the_value_that_is_declared_for_it() -> None:
+def test_a_declared_label_is_a_verdict() -> None:
     assert verdict_of(lambda sample: "good", good=1.0, bad=0.0, unsure=None) == Verdict("good")
     assert verdict_of(lambda sample: "unsure", good=1.0, bad=0.0, unsure=None) == Verdict("unsure")
 
 
 def test_a_returned_verdict_is_unchanged() -> None:
-    told = Verdict(0.5, "because", ("raw",))
-    assert verdict_of(lambda sample: told) == told
-    failed = Verdict(problem="parse_error: nothing to read")
-    assert verdict_of(lambda sample: failed) == failed
+    verdict = Verdict(0.5, "because", ("raw",))
+    assert verdict_of(lambda sample: verdict) == verdict
+    problem = Verdict(problem="parse_error: nothing to read")
+    assert verdict_of(lambda sample: problem) == problem
 
 
-def test_a_coroutine_function_is_awaited_and_given_the_model() -> None:
+def test_a_coroutine_function_gets_the_model_and_is_awaited() -> None:
     async def judge(sample: Sample, model: ChatModel) -> float:
         return float((await model.complete([{"role": "user", "content": sample.answer.text}])).text)
 
@@ -53,7 +55,7 @@ def test_a_coroutine_function_is_awaited_and_given_the_model() -> None:
 
 
 class Callee:
-    """Something with methods."""
+    """An object whose instances and methods can be judges."""
 
     def judge(self, sample: Sample) -> float:
         return 0.5
@@ -62,11 +64,11 @@ class Callee:
         return 0.25
 
 
-def test_anything_that_can_be_called_so_will_do() -> None:
+def test_methods_callable_objects_and_partials_are_accepted() -> None:
     assert verdict_of(Callee().judge).label == 0.5
     assert verdict_of(Callee()).label == 0.25
     assert verdict_of(partial(Callee(), strict=True)).label == 0.25
-    assert verdict_of(lambda *given: len(given)).label == 1.0
+    assert verdict_of(lambda *args: len(args)).label == 1.0
     assert not FunctionJudge("tone", lambda sample, strict=True: 1).needs_model
 
 
@@ -85,28 +87,28 @@ def test_anything_that_can_be_called_so_will_do() -> None:
     ],
 )
 def test_an_invalid_verdict_is_an_error_of_the_case(value: object, problem: str) -> None:
-    with pytest.raises(CaseError, match=f"(?s)^judge 'tone' returned .* for case 'q1': .*{problem}") as caught:
+    with pytest.raises(CaseError, match=f"(?s)^judge 'tone' returned .* for case 'q1': .*{problem}") as error:
         verdict_of(lambda sample: value)
-    assert caught.value.kind == "judge_error"
+    assert error.value.kind == "judge_error"
 
 
-def test_with_declared_labels_a_number_is_invalid() -> None:
+def test_a_number_or_undeclared_label_is_invalid_if_labels_are_declared() -> None:
     with pytest.raises(CaseError, match=r"the label 1\.0 has no value; known: bad, good"):
         verdict_of(lambda sample: True, good=1.0, bad=0.0)
     with pytest.raises(CaseError, match=r"the label 'god' has no value; did you mean 'good'\?"):
         verdict_of(lambda sample: "god", good=1.0, bad=0.0)
 
 
-def three(sample: Sample, model: ChatModel, more: int) -> float:
+def three_parameters(sample: Sample, model: ChatModel, more: int) -> float:
     return 0.0
 
 
-def keyword(sample: Sample, *, strict: bool) -> float:
+def keyword_only(sample: Sample, *, strict: bool) -> float:
     return 0.0
 
 
-@pytest.mark.parametrize("function", [lambda: 1, three, keyword, "tone"])
-def test_a_function_of_other_arguments_is_refused(function: Any) -> None:
+@pytest.mark.parametrize("function", [lambda: 1, three_parameters, keyword_only, "tone"])
+def test_a_function_with_other_parameters_is_refused(function: Any) -> None:
     with pytest.raises(SettingError, match=r"^judge 'tone': .* cannot be called with \(sample\) or \(sample, model\)"):
         FunctionJudge("tone", function)
 

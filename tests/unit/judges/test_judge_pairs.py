@@ -1,4 +1,4 @@
-"""Judges of pairs: two answers, both orders."""
+"""Judges of pairs compare two answers, in both orders."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ BETTER = PromptedJudge("better", "Which answer is better?", pair=True)
 labels = st.sampled_from(PAIR_LABELS)
 
 
-def orders(straight: str | None, turned: str | None) -> BothOrders:
+def orders(straight: str | None, reverse: str | None) -> BothOrders:
     return BothOrders(
-        *(Verdict(problem="parse_error: x") if each is None else Verdict(each) for each in (straight, turned))
+        *(Verdict(problem="parse_error: x") if each is None else Verdict(each) for each in (straight, reverse))
     )
 
 
-def test_both_orders_are_asked_and_the_answers_change_places() -> None:
+def test_the_judge_is_asked_in_both_orders() -> None:
     model = ScriptedLLM([reply("A"), reply("B")])
-    found = asyncio.run(in_both_orders(BETTER, sample("Paris."), sample("Rome."), model))
-    assert (found.value, found.agree, found.for_first_shown) == (1.0, True, 0.5)
-    first, second = (messages[1]["content"] for messages in (asked.messages for asked in model.requests))
+    result = asyncio.run(in_both_orders(BETTER, sample("Paris."), sample("Rome."), model))
+    assert (result.value, result.agree, result.for_first_shown) == (1.0, True, 0.5)
+    first, second = (messages[1]["content"] for messages in (request.messages for request in model.requests))
     assert first == "Question:\n> May I?\n\nAnswer A:\n> Paris.\n\nAnswer B:\n> Rome."
     assert second == "Question:\n> May I?\n\nAnswer A:\n> Rome.\n\nAnswer B:\n> Paris."
     system = model.requests[0].messages[0]["content"]
@@ -48,40 +48,40 @@ def test_both_orders_are_asked_and_the_answers_change_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("straight", "turned", "value", "agree", "first"),
+    ("straight", "reverse", "value", "agree", "first"),
     [
         ("A", "B", 1.0, True, 0.5), ("B", "A", 0.0, True, 0.5), ("tie", "tie", 0.5, True, 0.5),
         ("A", "A", 0.5, False, 1.0), ("B", "B", 0.5, False, 0.0), ("A", "tie", 0.5, False, 0.75),
         (None, "A", None, False, None), ("A", None, None, False, None),
     ],
 )  # fmt: skip
-def test_a_pair_is_won_in_both_orders_only(
-    straight: str | None, turned: str | None, value: float | None, agree: bool, first: float | None
+def test_an_answer_wins_only_if_it_wins_in_both_orders(
+    straight: str | None, reverse: str | None, value: float | None, agree: bool, first: float | None
 ) -> None:
-    found = orders(straight, turned)
-    assert (found.value, found.agree, found.for_first_shown) == (value, agree, first)
+    result = orders(straight, reverse)
+    assert (result.value, result.agree, result.for_first_shown) == (value, agree, first)
 
 
 @given(labels, labels)
-def test_exchanging_the_answers_exchanges_the_verdict(straight: str, turned: str) -> None:
-    found, exchanged = orders(straight, turned), orders(turned, straight)
-    assert found.value is not None
-    assert exchanged.value == 1 - found.value
-    assert (exchanged.agree, exchanged.for_first_shown) == (found.agree, found.for_first_shown)
+def test_exchanging_the_answers_exchanges_the_verdict(straight: str, reverse: str) -> None:
+    result, reverse_result = orders(straight, reverse), orders(reverse, straight)
+    assert result.value is not None
+    assert reverse_result.value == 1 - result.value
+    assert (reverse_result.agree, reverse_result.for_first_shown) == (result.agree, result.for_first_shown)
 
 
 @given(st.text(), st.text())
 def test_any_reply_gives_a_verdict_or_a_problem(one: str, other: str) -> None:
-    found = asyncio.run(in_both_orders(BETTER, sample(one), sample(other), ScriptedLLM([one, other, other, one])))
-    assert (found.value is None) == (found.problem is not None)
-    assert found.value in (None, 0.0, 0.5, 1.0)
+    result = asyncio.run(in_both_orders(BETTER, sample(one), sample(other), ScriptedLLM([one, other, other, one])))
+    assert (result.value is None) == (result.problem is not None)
+    assert result.value in (None, 0.0, 0.5, 1.0)
 
 
-def test_a_reply_without_a_label_is_asked_for_once_more() -> None:
+def test_a_reply_without_a_label_is_requested_once_more() -> None:
     model = ScriptedLLM(["both are fine", reply("tie"), "no", "no idea"])
-    found = asyncio.run(in_both_orders(BETTER, sample("Paris."), sample("Rome."), model))
-    assert found.straight.label == "tie"
-    assert (found.value, found.problem) == (None, "parse_error: the reply holds no JSON object")
+    result = asyncio.run(in_both_orders(BETTER, sample("Paris."), sample("Rome."), model))
+    assert result.straight.label == "tie"
+    assert (result.value, result.problem) == (None, "parse_error: the reply holds no JSON object")
     assert len(model.requests) == 4
 
 
@@ -93,16 +93,16 @@ def test_every_line_of_an_attack_is_quoted(name: str, language: str) -> None:
         for text in (ATTACKS[name], f"{ATTACKS[name]}!")
     )
     judge = replace(PREFERENCE, shows=("question", "gold", "answer", "history", "passages"))
-    ours, theirs = (
+    attacked, clean = (
         judge.pair_messages(one, other),
         judge.pair_messages(sample(language=language), sample(language=language)),
     )
-    assert ours[0] == theirs[0]
-    outside = [line for line in ours[1]["content"].splitlines() if line and not line.startswith(">")]
-    assert {line for line in outside if line not in theirs[1]["content"]} <= {"Answer A:"}
+    assert attacked[0] == clean[0]
+    outside = [line for line in attacked[1]["content"].splitlines() if line and not line.startswith(">")]
+    assert {line for line in outside if line not in clean[1]["content"]} <= {"Answer A:"}
 
 
-def test_passages_of_both_systems_do_not_say_whose_they_are() -> None:
+def test_passages_are_merged_without_the_name_of_their_system() -> None:
     judge = replace(BETTER, shows=("answer", "passages"))
     one, other = sample("a"), sample("b")
     one = replace(
@@ -112,18 +112,18 @@ def test_passages_of_both_systems_do_not_say_whose_they_are() -> None:
         other,
         answer=Answer("b", ranking=Ranking((ScoredPassage("d1", 0.9, "apple"), ScoredPassage("d3", 0.1, "melon")))),
     )
-    straight, turned = (
+    straight, reverse = (
         judge.pair_messages(*both)[1]["content"].partition("\n\nDocuments")[2] for both in ((one, other), (other, one))
     )
-    assert straight == turned
+    assert straight == reverse
     assert [line for line in straight.splitlines() if line.strip("> ")][1:] == ["> apple", "> melon", "> zebra"]
-    supplied = (Passage("p1", "second"), Passage("p2", "first"))
-    shown = judge.pair_messages(sample("a", supplied=supplied), sample("b", supplied=supplied))[1]["content"]
-    assert shown.index("second") < shown.index("first")
+    passages = (Passage("p1", "second"), Passage("p2", "first"))
+    prompt = judge.pair_messages(sample("a", supplied=passages), sample("b", supplied=passages))[1]["content"]
+    assert prompt.index("second") < prompt.index("first")
 
 
 @pytest.mark.parametrize(
-    ("declared", "problem"),
+    ("declaration", "problem"),
     [
         ({"labels": {"a": "x", "b": "y"}}, "a judge of pairs says A, B or tie; leave out labels="),
         ({"scale": (0, 2)}, "a judge of pairs says A, B or tie; leave out scale="),
@@ -131,12 +131,12 @@ def test_passages_of_both_systems_do_not_say_whose_they_are() -> None:
         ({"shows": ("question",)}, 'shows: a judge of pairs compares answers; add "answer"'),
     ],
 )
-def test_a_declaration_that_contradicts_itself_is_refused(declared: dict[str, Any], problem: str) -> None:
+def test_a_declaration_that_contradicts_itself_is_refused(declaration: dict[str, Any], problem: str) -> None:
     with pytest.raises(SettingError, match="judge 'better': " + problem.replace("(", r"\(")):
-        PromptedJudge("better", "Which?", pair=True, **declared)
+        PromptedJudge("better", "Which?", pair=True, **declaration)
 
 
-def test_a_judge_of_pairs_is_no_metric() -> None:
+def test_a_judge_of_pairs_is_not_a_metric() -> None:
     catalog = Catalog()
     catalog.judges.register("better", BETTER)
     assert catalog.pair_judges.get("better") is BETTER

@@ -1,3 +1,5 @@
+"""Panels of judges: majority, mean, and how a panel fits its metric."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,47 +19,50 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.model.verdict import Verdict, Vote
 
-UNREAD = "parse_error: the reply is empty"
-GRADED: dict[str, float | None] = {"full": 1, "half": 0.5, "none": 0, "aside": None}
-COMPLETE = PromptedJudge("complete", "Is it all there?", labels=dict.fromkeys(GRADED, "so"), values=GRADED)
+EMPTY_REPLY = "parse_error: the reply is empty"
+LABEL_VALUES: dict[str, float | None] = {"full": 1, "half": 0.5, "none": 0, "aside": None}
+COMPLETE = PromptedJudge("complete", "Is it all there?", labels=dict.fromkeys(LABEL_VALUES, "so"), values=LABEL_VALUES)
 
 
-def votes(*labels: str | float | None, problem: str = UNREAD) -> list[Vote]:
-    """Return one vote a label; of None it is one that could not be read."""
+def votes(*labels: str | float | None, problem: str = EMPTY_REPLY) -> list[Vote]:
+    """Return one vote for each label; None gives a vote that could not be read."""
     return [
         Vote(f"m{number}", Verdict(problem=problem) if label is None else Verdict(label))
         for number, label in enumerate(labels)
     ]
 
 
-def come_to(rule: Rule, *labels: str | float | None) -> Any:
-    """Return what labels come to: the label, else the problem."""
-    verdict = combine_votes(votes(*labels), rule, GRADED)
+def combine(rule: Rule, *labels: str | float | None) -> Any:
+    """Return the combined label of the votes, or the problem if there is none."""
+    verdict = combine_votes(votes(*labels), rule, LABEL_VALUES)
     return verdict.problem if verdict.label is None else verdict.label
 
 
 @pytest.mark.parametrize(
-    ("labels", "wanted"),
+    ("labels", "expected"),
     [
         (("full", "full", "none"), "full"),
         (("full", "none"), "judges_disagree: full x 1, none x 1"),
         (("half", "full", "none"), "judges_disagree: full x 1, half x 1, none x 1"),
-        (("full", "full", "half", "none"), "judges_disagree: full x 2, half x 1, none x 1"),  # two of four are no more
+        (
+            ("full", "full", "half", "none"),
+            "judges_disagree: full x 2, half x 1, none x 1",
+        ),  # two of four are not more than half
         (("aside", "aside", "full"), "aside"),
         (("full", "full", None), "full"),
         (("full", "none", None), "judges_disagree: full x 1, none x 1"),
         (("full", None), "parse_error: 1 of 2 votes gave no label"),
         ((None, None, "full"), "parse_error: 2 of 3 votes gave no label"),
-        ((None, None), UNREAD),
+        ((None, None), EMPTY_REPLY),
         ((3, 3, 5), 3),
     ],
 )
-def test_the_majority_is_more_than_half_of_the_labels(labels: Any, wanted: object) -> None:
-    assert come_to("majority", *labels) == wanted
+def test_the_majority_is_more_than_half_of_the_labels(labels: Any, expected: object) -> None:
+    assert combine("majority", *labels) == expected
 
 
 @pytest.mark.parametrize(
-    ("labels", "wanted"),
+    ("labels", "expected"),
     [
         ((1, 2, 4), 7 / 3),
         ((5, 5), 5),
@@ -71,36 +76,36 @@ def test_the_majority_is_more_than_half_of_the_labels(labels: Any, wanted: objec
         (("aside", None, "full"), "not_applicable: 2 of 3 votes gave no label"),
     ],
 )
-def test_the_mean_is_of_numbers_or_of_values_of_labels(labels: Any, wanted: object) -> None:
-    assert come_to("mean", *labels) == wanted
+def test_the_mean_uses_numbers_or_the_values_of_labels(labels: Any, expected: object) -> None:
+    assert combine("mean", *labels) == expected
 
 
-def test_a_verdict_of_several_keeps_its_votes_and_one_vote_is_the_verdict() -> None:
+def test_a_combined_verdict_keeps_its_votes_and_a_single_vote_is_the_verdict() -> None:
     assert combine_votes(votes("full", "none"), "majority", {}).votes == tuple(votes("full", "none"))
-    alone = Vote("m", Verdict("full", "why", ("reply",)))
-    assert combine_votes([alone], "majority", {}) is alone.verdict
+    single_vote = Vote("m", Verdict("full", "why", ("reply",)))
+    assert combine_votes([single_vote], "majority", {}) is single_vote.verdict
 
 
-LABELS = st.none() | st.sampled_from([*GRADED])
+LABELS = st.none() | st.sampled_from([*LABEL_VALUES])
 NUMBERS = st.none() | st.integers(1, 5)
 
 
 @given(st.lists(LABELS, min_size=2, max_size=7) | st.lists(NUMBERS, min_size=2, max_size=7), st.randoms(), st.data())
 def test_the_order_of_votes_does_not_matter(labels: list[Any], random: Any, data: st.DataObject) -> None:
     rule: Rule = data.draw(st.sampled_from(["majority", "mean"]))
-    cast = votes(*labels)
-    mixed = random.sample(cast, len(cast))
-    one, other = combine_votes(cast, rule, GRADED), combine_votes(mixed, rule, GRADED)
+    all_votes = votes(*labels)
+    shuffled_votes = random.sample(all_votes, len(all_votes))
+    one, other = combine_votes(all_votes, rule, LABEL_VALUES), combine_votes(shuffled_votes, rule, LABEL_VALUES)
     assert (one.label, one.problem) == (other.label, other.problem)
 
 
 @given(st.sampled_from([1, 0.1, 1 / 3, "full", "none"]), st.integers(1, 9), st.integers(0, 8))
-def test_unanimous_votes_win_under_either_rule(label: Any, times: int, unread: int) -> None:
-    cast = votes(*[label] * times, *[None] * min(unread, times - 1))
-    assert combine_votes(cast, "majority", GRADED).label == label
-    worth = GRADED[label] if isinstance(label, str) else label
-    mean = combine_votes(cast, "mean", GRADED).label
-    assert mean == (label if len(cast) == 1 else worth)
+def test_unanimous_votes_win_under_either_rule(label: Any, times: int, n_unread: int) -> None:
+    all_votes = votes(*[label] * times, *[None] * min(n_unread, times - 1))
+    assert combine_votes(all_votes, "majority", LABEL_VALUES).label == label
+    worth = LABEL_VALUES[label] if isinstance(label, str) else label
+    mean = combine_votes(all_votes, "mean", LABEL_VALUES).label
+    assert mean == (label if len(all_votes) == 1 else worth)
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=7))
@@ -111,9 +116,9 @@ def test_a_mean_of_numbers_is_between_them(numbers: list[int]) -> None:
 
 
 def score_of(judge: Judge, rule: Rule, *labels: str | float | None) -> Any:
-    shown = sample()
+    base = sample()
     verdict = combine_votes(votes(*labels), rule, getattr(judge, "values", None) or {})
-    score = judged_score(Sample(shown.case, shown.answer, verdicts={judge.name: verdict}), judge)
+    score = judged_score(Sample(base.case, base.answer, verdicts={judge.name: verdict}), judge)
     return score.reason if score.value is None else score.value
 
 
@@ -126,7 +131,7 @@ def test_the_verdict_of_a_panel_is_scored_like_a_vote() -> None:
     assert score_of(POLITE, "majority", "rude", "polite") == "judges_disagree: polite x 1, rude x 1"
 
 
-def test_a_panel_is_fitted_to_its_metric() -> None:
+def test_a_panel_gets_the_rule_that_fits_its_metric() -> None:
     panel = Panel(("a", "b"))
     wise = FunctionJudge("wise", lambda sample, model: 0.5)
     rules = [panel_of_metric(panel, judged_metric(judge))[1].rule for judge in (STARS, POLITE, COMPLETE, wise)]
@@ -150,12 +155,12 @@ def test_a_panel_is_fitted_to_its_metric() -> None:
         (Panel(("a",), "mean"), judged_metric(POLITE), "politeness is 0 or 1, and a mean is neither"),
     ],
 )
-def test_an_unsupported_setting_of_a_judge_is_one_sentence(panel: Panel, metric: Metric, sentence: str) -> None:
+def test_an_unsupported_panel_setting_is_refused(panel: Panel, metric: Metric, sentence: str) -> None:
     with pytest.raises(SettingError, match=sentence):
         panel_of_metric(panel, metric)
 
 
-def test_ballots_are_every_model_s_repeats_and_its_other_order() -> None:
+def test_each_model_votes_in_every_repeat_and_once_in_the_other_order() -> None:
     panel = Panel(("a", "b"), repeat=2, swapped=True)
     of_a = [("a", 1, False), ("a", 2, False), ("a", 1, True)]
     assert list(panel.ballots()) == [*of_a, *(("b", repeat, swapped) for _, repeat, swapped in of_a)]

@@ -1,3 +1,5 @@
+"""Scores of judged metrics, and what can be registered as a judge."""
+
 from __future__ import annotations
 
 import asyncio
@@ -31,7 +33,7 @@ def test_a_label_scores_its_declared_value() -> None:
 
 
 @pytest.mark.parametrize(("stars", "value"), [(1, 0.0), (2, 0.25), (3, 0.5), (5, 1.0)])
-def test_a_number_is_worth_its_place_on_the_scale(stars: int, value: float) -> None:
+def test_a_number_scores_its_position_on_the_scale(stars: int, value: float) -> None:
     assert score(judged_metric(STARS), Verdict(stars)).value == value
 
 
@@ -41,12 +43,12 @@ def test_a_score_without_a_value_has_a_reason() -> None:
     assert score(metric, None) == Score(reason="judge_unavailable")
     rude = Verdict("rude")
     assert score(metric, rude) == Score(reason="not_applicable: rude", verdict=rude)
-    unread = Verdict(replies=("", ""), problem="parse_error: the reply is empty")
-    assert score(metric, unread) == Score(reason="parse_error: the reply is empty", verdict=unread)
+    unreadable = Verdict(replies=("", ""), problem="parse_error: the reply is empty")
+    assert score(metric, unreadable) == Score(reason="parse_error: the reply is empty", verdict=unreadable)
 
 
-def test_where_a_judge_does_not_apply_no_model_is_missed() -> None:
-    metric = judged_metric(replace(POLITE, applies=lambda of: "no_gold"))
+def test_a_case_that_a_judge_does_not_apply_to_is_not_applicable() -> None:
+    metric = judged_metric(replace(POLITE, applies=lambda sample: "no_gold"))
     assert score(metric, None) == Score.not_applicable("no_gold")
 
 
@@ -56,27 +58,27 @@ def test_where_a_judge_does_not_apply_no_model_is_missed() -> None:
         (PromptedJudge("j", "c", scale=(0, 1)), True),
         (PromptedJudge("j", "c", scale=(0, 2)), False),
         (replace(POLITE, values={"polite": 1, "rude": 0.5}), False),
-        (FunctionJudge("j", lambda of: "a", {"a": 1.0, "b": 0.0}), True),
-        (FunctionJudge("j", lambda of: 0.5), False),
+        (FunctionJudge("j", lambda sample: "a", {"a": 1.0, "b": 0.0}), True),
+        (FunctionJudge("j", lambda sample: 0.5), False),
     ],
 )
-def test_a_mean_is_a_rate_where_every_value_is_0_or_1(judge: PromptedJudge | FunctionJudge, binary: bool) -> None:
+def test_a_metric_is_binary_if_every_value_is_0_or_1(judge: PromptedJudge | FunctionJudge, binary: bool) -> None:
     assert judged_metric(judge).binary is binary
 
 
-def test_the_direction_is_the_judge_s() -> None:
+def test_the_judge_decides_the_direction() -> None:
     assert not judged_metric(replace(POLITE, higher_is_better=False)).higher_is_better
-    assert not judged_metric(FunctionJudge("j", lambda of: 1, higher_is_better=False)).higher_is_better
+    assert not judged_metric(FunctionJudge("j", lambda sample: 1, higher_is_better=False)).higher_is_better
 
 
-def test_a_declaration_is_registered_under_its_own_name() -> None:
+def test_a_prompted_judge_is_registered_under_its_own_name() -> None:
     assert as_metric("politeness", POLITE).judge is POLITE
     with pytest.raises(SettingError, match=r"^judge 'manners' .*: it is named 'politeness'; give both one name$"):
         as_metric("manners", POLITE)
 
 
 def test_a_function_is_registered_under_any_name() -> None:
-    metric = as_metric("length", lambda of: min(1.0, len(of.answer.text) / 20))
+    metric = as_metric("length", lambda sample: min(1.0, len(sample.answer.text) / 20))
     judge = metric.judge
     assert isinstance(judge, FunctionJudge)
     verdict = asyncio.run(judge.ask(sample("Certainly."), ScriptedLLM("not asked")))
@@ -84,8 +86,8 @@ def test_a_function_is_registered_under_any_name() -> None:
 
 
 @dataclass
-class Own:
-    """A judge of a user's own making."""
+class CustomJudge:
+    """A judge written by a user."""
 
     name: str = "own"
 
@@ -94,14 +96,14 @@ class Own:
 
 
 def test_a_registered_judge_object_is_used_unchanged() -> None:
-    metric = as_metric("own", Own())
+    metric = as_metric("own", CustomJudge())
     assert metric.judge is not None
     verdict = asyncio.run(metric.judge.ask(sample(question="May I?"), ScriptedLLM("May I?")))
     assert score(metric, verdict).value == 1.0
 
 
-@pytest.mark.parametrize("value", [None, "polite", PromptedJudge, Own, {"criteria": "polite?"}])
-def test_anything_else_is_not_a_judge(value: object) -> None:
+@pytest.mark.parametrize("value", [None, "polite", PromptedJudge, CustomJudge, {"criteria": "polite?"}])
+def test_an_object_that_is_not_a_judge_is_refused(value: object) -> None:
     with pytest.raises(
         SettingError, match=r"^judge 'tone' cannot be registered: .* is not a judge; give a PromptedJudge"
     ):

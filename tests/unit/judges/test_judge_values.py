@@ -1,3 +1,5 @@
+"""Values of the labels and scales that judges declare."""
+
 from __future__ import annotations
 
 import pytest
@@ -8,11 +10,11 @@ from support.samples.judge_samples import POLITE, STARS
 from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.judges.values import NUMBERS, Worth, worth_of
 
-GRADED = Worth({"full": 1, "half": 0.5, "none": 0, "wrong": 0, "aside": None})
+LABEL_VALUES = Worth({"full": 1, "half": 0.5, "none": 0, "wrong": 0, "aside": None})
 
 
 @given(low=st.integers(-5, 5), steps=st.integers(1, 40), data=st.data())
-def test_a_step_of_a_scale_is_had_back_from_its_worth(low: int, steps: int, data: st.DataObject) -> None:
+def test_a_value_gives_back_its_step_of_the_scale(low: int, steps: int, data: st.DataObject) -> None:
     worth = Worth(scale=(low, low + steps))
     step = data.draw(st.integers(low, low + steps))
     value = worth.of(step)
@@ -24,11 +26,15 @@ def test_a_step_of_a_scale_is_had_back_from_its_worth(low: int, steps: int, data
 
 
 def test_label_values_are_read_from_the_declaration() -> None:
-    assert [GRADED.of(word) for word in GRADED.values] == [1, 0.5, 0, 0, None]
-    assert GRADED.levels == [0, 0.5, 1]
-    assert (GRADED.having(0), GRADED.having(0.5), GRADED.having(0.25)) == (["none", "wrong"], ["half"], [])
+    assert [LABEL_VALUES.of(word) for word in LABEL_VALUES.values] == [1, 0.5, 0, 0, None]
+    assert LABEL_VALUES.levels == [0, 0.5, 1]
+    assert (LABEL_VALUES.having(0), LABEL_VALUES.having(0.5), LABEL_VALUES.having(0.25)) == (
+        ["none", "wrong"],
+        ["half"],
+        [],
+    )
     with pytest.raises(ValueError, match="the label 'ful' has no value; did you mean 'full'"):
-        GRADED.of("ful")
+        LABEL_VALUES.of("ful")
 
 
 def test_a_judge_declares_the_values_of_its_labels() -> None:

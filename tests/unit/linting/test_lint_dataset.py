@@ -1,4 +1,4 @@
-"""``lint``: from a dataset's name, or instances, to findings in the order of the file."""
+"""``lint`` of a dataset or of instances: unreadable records, order of findings, errors."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from pytest_rageval.registry import Registry
 GOOD: dict[str, Any] = {"id": "q1", "question": "When does it open?", "answers": ["9:00"]}
 
 
-def written(path: Path, *rows: object) -> str:
+def write_jsonl(path: Path, *rows: object) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return str(path)
 
 
-def test_a_dataset_without_fault_has_no_finding(tmp_path: Path) -> None:
-    assert lint(f"jsonl:{written(tmp_path / 'cases.jsonl', GOOD)}") == []
+def test_a_correct_dataset_has_no_finding(tmp_path: Path) -> None:
+    assert lint(f"jsonl:{write_jsonl(tmp_path / 'cases.jsonl', GOOD)}") == []
 
 
 def test_the_path_is_relative_to_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path / "data" / "cases.jsonl", GOOD, {**GOOD, "id": "q2"})
+    write_jsonl(tmp_path / "data" / "cases.jsonl", GOOD, {**GOOD, "id": "q2"})
     monkeypatch.chdir(tmp_path)
     [finding] = lint("jsonl:data/cases.jsonl")
     problem = "the question is that of 'q1' at data/cases.jsonl:1, with the same gold"
@@ -46,8 +46,8 @@ def unreadable(dataset: str) -> list[tuple[str, str]]:
 
 
 def test_unreadable_records_are_findings_and_the_others_are_checked(tmp_path: Path) -> None:
-    joined = {"id": "q4", "question": "Who?", "answers": ["Ann Lee;Bo Ek"]}
-    path = Path(written(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []}, GOOD, joined, [1]))
+    with_joined_names = {"id": "q4", "question": "Who?", "answers": ["Ann Lee;Bo Ek"]}
+    path = Path(write_jsonl(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []}, GOOD, with_joined_names, [1]))
     path.write_bytes(path.read_bytes() + b'{"id": \n{"id": "\xe4"}\n{"id": "q8", "question": "\0"}\n')
     problems = unreadable(f"jsonl:{path}")
     assert problems == [
@@ -78,24 +78,26 @@ def test_unreadable_records_are_findings_and_the_others_are_checked(tmp_path: Pa
         ),
     ],
 )
-def test_all_formats_go_on_after_a_bad_record(form: str, rows: list[object], lines: str, tmp_path: Path) -> None:
-    path = written(tmp_path / "x.jsonl", *rows)
+def test_every_format_reads_on_after_a_malformed_record(
+    form: str, rows: list[object], lines: str, tmp_path: Path
+) -> None:
+    path = write_jsonl(tmp_path / "x.jsonl", *rows)
     assert "".join(line for line, _ in unreadable(f"{form}:{path}")) == lines
 
 
-def test_a_file_without_one_readable_record_says_so_line_by_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "cases.jsonl", {}, [], {})
+def test_a_file_without_a_readable_record_reports_every_line(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "cases.jsonl", {}, [], {})
     assert [line for line, _ in unreadable(f"jsonl:{path}")] == ["1", "2", "3"]
 
 
-def test_an_array_that_breaks_off_is_one_finding(tmp_path: Path) -> None:
+def test_a_truncated_array_is_one_finding(tmp_path: Path) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text('[{"id": 1},\n 3,\n {"id": ')
     assert [line for line, _ in unreadable(f"jsonl:{path}")] == ["2", "3"]
 
 
-def test_a_record_that_cannot_be_read_is_the_one_finding(tmp_path: Path) -> None:
-    path = written(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []})
+def test_an_unreadable_record_is_the_only_finding(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []})
     [finding] = lint(f"jsonl:{path}")
     assert (finding.check, finding.severity, finding.origin) == ("unreadable", "error", f"{path}:2")
     assert finding.problem.startswith("answers: found an array of 0, wanted ")
@@ -108,28 +110,28 @@ def test_a_record_that_cannot_be_read_is_the_one_finding(tmp_path: Path) -> None
         ("notes.txt", "holds no file <level 1>/<level 2>/<task>.jsonl; name the root of the tree, or one file"),
     ],
 )
-def test_a_tree_with_a_level_missing_is_one_sentence(tmp_path: Path, place: str, problem: str) -> None:
-    written(tmp_path / place, {"question": "Q?", "answer": "A"})
+def test_a_tree_without_all_levels_is_one_finding(tmp_path: Path, place: str, problem: str) -> None:
+    write_jsonl(tmp_path / place, {"question": "Q?", "answer": "A"})
     [finding] = lint(f"omnieval:{tmp_path}")
     assert (finding.check, finding.severity) == ("unreadable", "error")
     assert finding.problem.startswith(problem)
 
 
 def test_conversations_without_turns_are_reported(tmp_path: Path) -> None:
-    path = written(tmp_path / "A" / "B" / "conversational_qa.jsonl", [], [{"question": "Q?", "answer": "A"}])
+    path = write_jsonl(tmp_path / "A" / "B" / "conversational_qa.jsonl", [], [{"question": "Q?", "answer": "A"}])
     finding = Finding("left_out", "note", "", f"{path}:1", "a conversation of zero turns")
     assert lint(f"omnieval:{tmp_path}") == [finding]
-    written(Path(path), [])
-    nothing = Finding("unreadable", "error", "", f"omnieval:{tmp_path}", "the dataset has no record")
-    assert lint(f"omnieval:{tmp_path}") == [finding, nothing]
+    write_jsonl(Path(path), [])
+    no_record = Finding("unreadable", "error", "", f"omnieval:{tmp_path}", "the dataset has no record")
+    assert lint(f"omnieval:{tmp_path}") == [finding, no_record]
 
 
 def test_findings_are_sorted_dataset_first_then_by_record() -> None:
-    joined = (("a,b",),)
+    joined_names = (("a,b",),)
     records = [
-        record("q9", gold=joined, language="zh", question="问题是什么？", line=1),
-        record("q1", gold=joined, passages=(*of("positive", "x"), *of("negative", "x")), line=2),
-        record("q5", gold=joined, line=3),
+        record("q9", gold=joined_names, language="zh", question="问题是什么？", line=1),
+        record("q1", gold=joined_names, passages=(*of("positive", "x"), *of("negative", "x")), line=2),
+        record("q5", gold=joined_names, line=3),
     ]
     findings = lint(records, passages=1)
     assert [(each.check, each.id) for each in findings] == [
@@ -149,25 +151,25 @@ def test_findings_are_sorted_dataset_first_then_by_record() -> None:
     ],
 )
 def test_a_missing_dataset_is_an_error(dataset: str, error: type[Exception], message: str) -> None:
-    with pytest.raises(error) as caught:
+    with pytest.raises(error) as raised:
         lint(dataset)
-    assert str(caught.value) == message
+    assert str(raised.value) == message
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 999])
 def test_an_invalid_path_is_an_error(path: str) -> None:
-    with pytest.raises(RagEvalError) as caught:
+    with pytest.raises(RagEvalError) as raised:
         lint(f"jsonl:{path}")
-    assert str(caught.value).isprintable()
+    assert str(raised.value).isprintable()
 
 
-def test_a_failing_custom_loader_is_one_sentence(tmp_path: Path) -> None:
+def test_the_failure_of_a_custom_loader_is_one_message(tmp_path: Path) -> None:
     formats: Registry[Loader] = Registry("dataset format")
     formats.register("mine", lambda path: (Instance("q1", GOOD["query"]),))
     (tmp_path / "x.txt").touch()
-    with pytest.raises(SettingError) as caught:
+    with pytest.raises(SettingError) as raised:
         Linter({}, (), formats, Registry("corpus format"))(f"mine:{tmp_path / 'x.txt'}")
-    assert str(caught.value) == f"the loader of 'mine' failed on {tmp_path / 'x.txt'}: KeyError: 'query'"
+    assert str(raised.value) == f"the loader of 'mine' failed on {tmp_path / 'x.txt'}: KeyError: 'query'"
 
 
 @pytest.mark.parametrize(
@@ -182,10 +184,10 @@ def test_a_failing_custom_loader_is_one_sentence(tmp_path: Path) -> None:
         ({"corpus": "nope.jsonl"}, "rag_corpus: no such file: "),
     ],
 )
-def test_invalid_settings_are_an_error_before_reading(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises((SettingError, DataError)) as caught:
+def test_invalid_settings_are_refused_before_the_dataset_is_read(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises((SettingError, DataError)) as raised:
         lint("jsonl:nope.jsonl", **settings)
-    assert str(caught.value).startswith(message)
+    assert str(raised.value).startswith(message)
 
 
 def test_findings_contain_no_terminal_codes() -> None:
@@ -194,8 +196,8 @@ def test_findings_contain_no_terminal_codes() -> None:
     assert str(finding).isprintable()
 
 
-def test_every_check_reports_its_own_name(fixtures_dir: Path) -> None:
-    """The faults in the fixtures; the tests of each check cover the others."""
+def test_every_finding_has_the_name_of_a_check(fixtures_dir: Path) -> None:
+    """Covers the checks that fail on the fixtures; each check has its own tests, too."""
     checks = {
         finding.check for path in (fixtures_dir / "datasets" / "rgb").glob("*.json") for finding in lint(f"rgb:{path}")
     }

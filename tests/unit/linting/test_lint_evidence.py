@@ -1,3 +1,5 @@
+"""Lint checks of evidence: is it in the corpus?"""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -17,7 +19,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "visit.md"
 
 
-def test_evidence_missing_in_the_corpus(corpus: str) -> None:
+def test_evidence_that_is_missing_in_the_corpus_is_found(corpus: str) -> None:
     records = [
         record(evidence=((OPENS,),)),
         record("q2", line=2, evidence=((OPENS, CLOSES),)),
@@ -45,7 +47,7 @@ def test_evidence_is_checked_only_with_a_corpus() -> None:
     assert found_by("evidence_not_in_corpus", record(evidence=((CLOSES,),))) == []
 
 
-def test_a_long_quote_is_named_by_its_start(corpus: str) -> None:
+def test_a_finding_shortens_a_long_quote(corpus: str) -> None:
     long = EvidenceUnit("visit.md", "It closes at 18:00. " * 20)
     [finding] = found_by("evidence_not_in_corpus", record(evidence=((long,),)), corpus=corpus)
     assert "'It closes at 18:00. It closes" in finding.problem
@@ -53,7 +55,7 @@ def test_a_long_quote_is_named_by_its_start(corpus: str) -> None:
 
 
 def test_a_record_with_evidence_needs_no_qrels_and_ignores_them(corpus: str) -> None:
-    judged = [record(name, evidence=((OPENS,),), qrels={"gone#3": 1}) for name in ("q1", "q2", "q3")]
-    assert found_by("missing_gold_id", *judged, corpus=corpus) == []
-    [finding] = found_by("missing_gold_id", *judged, record("q4"), corpus=corpus)
+    with_evidence = [record(name, evidence=((OPENS,),), qrels={"gone#3": 1}) for name in ("q1", "q2", "q3")]
+    assert found_by("missing_gold_id", *with_evidence, corpus=corpus) == []
+    [finding] = found_by("missing_gold_id", *with_evidence, record("q4"), corpus=corpus)
     assert finding.id == "q4"

@@ -1,3 +1,5 @@
+"""Lint checks of gold and false answers."""
+
 from __future__ import annotations
 
 import pytest
@@ -8,7 +10,7 @@ from pytest_rageval.model.case import Gold, Passage
 
 
 @pytest.mark.parametrize(
-    ("gold", "fake", "language", "ours", "published"),
+    ("gold", "fake", "language", "in_balanced", "in_rgb_compat"),
     [
         ((("70",),), (("170",),), "en", False, True),
         ((("2.3%",),), (("12.3%",),), "en", False, True),
@@ -16,20 +18,22 @@ from pytest_rageval.model.case import Gold, Passage
         ((("Ｐaris",),), (("Paris",),), "en", True, False),
         ((("卡梅隆",),), (("詹姆斯· 卡 梅 隆",),), "zh", True, True),
         ((("Paris",),), (("Rome",), ("Oslo",)), "en", False, False),
-        ((("Paris",), ("Rome",)), (("Paris",), ("Oslo",)), "en", False, False),  # half a lie is one
+        ((("Paris",), ("Rome",)), (("Paris",), ("Oslo",)), "en", False, False),  # half a lie is a lie
         ((("Paris",), ("Rome",)), (("Rome",), ("Oslo", "old Paris")), "en", True, True),
         ((("Paris",),), (), "en", False, False),
         ((), (("Rome",),), "en", False, False),
         ((("no",),), (("I do not know",),), "en", False, False),  # yes and no occur in any text
     ],
 )
-def test_a_false_answer_that_is_right(gold: Gold, fake: Gold, language: str, ours: bool, published: bool) -> None:
+def test_a_false_answer_that_contains_the_gold_is_found(
+    gold: Gold, fake: Gold, language: str, in_balanced: bool, in_rgb_compat: bool
+) -> None:
     one = record(gold=gold, fake=fake, language=language)
-    assert bool(found_by("gold_in_fake", one)) is ours
-    assert bool(found_by("gold_in_fake", one, assembly="rgb-compat")) is published
+    assert bool(found_by("gold_in_fake", one)) is in_balanced
+    assert bool(found_by("gold_in_fake", one, assembly="rgb-compat")) is in_rgb_compat
 
 
-def test_the_finding_says_where_and_what() -> None:
+def test_the_finding_has_the_place_and_both_answers() -> None:
     one = record(fake=(("Paris, Texas",),), line=7)
     assert found_by("gold_in_fake", one) == [
         Finding(
@@ -44,41 +48,41 @@ def test_the_finding_says_where_and_what() -> None:
 
 @pytest.mark.parametrize("assembly", ["balanced", "rgb-compat"])
 def test_a_finding_names_the_alias_that_is_contained(assembly: str) -> None:
-    """The first alias of a slot is often not the one that a text holds."""
+    """A text often contains another alias of a slot than the first."""
     gold: Gold = (("January 2, 2022", "Jan 2, 2022", "2 January 2022"),)
     texts = of("negative", "On 2 January 2022.", "Oslo", "Jan 2, 2022!"), of("counterfactual", "It was Jan 2, 2022.")
     one = record(gold=gold, fake=(("as of 2 January 2022",),), passages=(*texts[0], *texts[1]))
-    for check, held in (
+    for check, problem in (
         ("gold_in_fake", "contains the gold '2 January 2022' and"),
         ("gold_in_negative", "the gold '2 January 2022', 'Jan 2, 2022' is in 2 passages ('n0', 'n2')"),
         ("gold_in_counterfactual", "the gold 'Jan 2, 2022' is in 1 passage ('c0')"),
     ):
         [finding] = found_by(check, one, assembly=assembly)
-        assert held in finding.problem
+        assert problem in finding.problem
 
 
-def test_gold_in_the_wrong_passages() -> None:
+def test_gold_in_negative_or_counterfactual_passages_is_found() -> None:
     false, noise = of("counterfactual", "In Rome.", "In Paris."), of("negative", "PARIS and Rome.", "Oslo")
     passages = (*of("positive", "Paris."), *false, *noise)
     one, two = record(passages=passages), record("q2", passages=passages, gold=(("Paris",), ("Rome",)), line=2)
     [finding] = found_by("gold_in_counterfactual", one, two)
     assert (finding.id, finding.severity) == ("q1", "warning")
     assert finding.problem == "the gold 'Paris' is in 1 passage ('c1') that should contradict it"
-    noisy = found_by("gold_in_negative", one, two)
-    assert [finding.id for finding in noisy] == ["q1", "q2"]
-    assert noisy[1].problem == "the gold 'Paris', 'Rome' is in 1 passage ('n0') that should not answer"
+    in_noise = found_by("gold_in_negative", one, two)
+    assert [finding.id for finding in in_noise] == ["q1", "q2"]
+    assert in_noise[1].problem == "the gold 'Paris', 'Rome' is in 1 passage ('n0') that should not answer"
 
 
-def test_a_title_is_also_read() -> None:
-    titled = Passage("n0", "It has towers.", "Paris", role="negative")
-    assert len(found_by("gold_in_negative", record(passages=(titled,)))) == 1
+def test_titles_are_searched_for_gold_too() -> None:
+    passage = Passage("n0", "It has towers.", "Paris", role="negative")
+    assert len(found_by("gold_in_negative", record(passages=(passage,)))) == 1
 
 
-def test_positives_without_any_of_the_gold() -> None:
+def test_positives_without_any_gold_are_found() -> None:
     gold: Gold = (("Paris", "the capital"), ("Rome",))
-    labelled = record(gold=gold, passages=of("positive", "The Capital.", "Rome!"))
-    bare = record("q2", gold=gold, passages=of("positive", *"abcd", "Paris"))
-    [finding] = found_by("positive_without_gold", labelled, bare)
+    with_gold = record(gold=gold, passages=of("positive", "The Capital.", "Rome!"))
+    without_gold = record("q2", gold=gold, passages=of("positive", *"abcd", "Paris"))
+    [finding] = found_by("positive_without_gold", with_gold, without_gold)
     assert finding.id == "q2"
     assert finding.problem == (
         "no part of the gold 'Paris', 'Rome' is in 4 of 5 positive passages ('p0', 'p1', 'p2' and 1 more)"
@@ -86,12 +90,12 @@ def test_positives_without_any_of_the_gold() -> None:
 
 
 @pytest.mark.parametrize("answer", ["Yes.", "是的，可以", "Because " + "x" * 50])
-def test_long_answers_are_not_matched(answer: str) -> None:
+def test_long_and_yes_no_answers_are_not_searched_in_positives(answer: str) -> None:
     assert found_by("positive_without_gold", record(gold=((answer,),), passages=of("positive", "a"))) == []
 
 
 @pytest.mark.parametrize(
-    ("alias", "joined"),
+    ("alias", "is_joined"),
     [
         ("J·K·罗琳,J.K.罗琳", True),
         ("北京、上海", True),
@@ -107,7 +111,7 @@ def test_long_answers_are_not_matched(answer: str) -> None:
         ("a,b" * 50, False),
     ],
 )
-def test_two_names_in_one_alias(alias: str, joined: bool) -> None:
+def test_two_names_in_one_alias_are_found(alias: str, is_joined: bool) -> None:
     findings = found_by("joined_names", record(gold=(("Paris", alias),)))
-    assert bool(findings) is joined
+    assert bool(findings) is is_joined
     assert all("contains 2 names; write each as an alias, or as a slot" in each.problem for each in findings)

@@ -1,3 +1,5 @@
+"""Lint checks of passage pools: size, roles and groups."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -8,7 +10,7 @@ from support.samples.lint_samples import found_by, of, record
 from pytest_rageval.model.case import Instance, Passage
 
 POOL = (*of("positive", *"abc"), *of("negative", *"de"))
-FALSE = (*of("positive", *"abc"), *of("counterfactual", *"ABC"), *of("negative", *"de"))
+WITH_COUNTERFACTUALS = (*of("positive", *"abc"), *of("counterfactual", *"ABC"), *of("negative", *"de"))
 GROUPS = (*of("positive", "a", "b", group=0), *of("positive", "c", group=1), *of("negative", "d"))
 
 
@@ -34,9 +36,9 @@ GROUPS = (*of("positive", "a", "b", group=0), *of("positive", "c", group=1), *of
             {"ability": "negative_rejection", "passages": 3},
             "passages=3 noise_rate=1 supplies 2 negative; the record has 3 positive, 2 negative",
         ),
-        (FALSE, {"passages": 3, "correct_rate": 0.5}, ""),
+        (WITH_COUNTERFACTUALS, {"passages": 3, "correct_rate": 0.5}, ""),
         (
-            FALSE,
+            WITH_COUNTERFACTUALS,
             {"passages": 4},
             "passages=4 noise_rate=0 correct_rate=0 supplies 3 counterfactual; "
             "the record has 3 positive, 2 negative, 3 counterfactual",
@@ -53,14 +55,14 @@ GROUPS = (*of("positive", "a", "b", group=0), *of("positive", "c", group=1), *of
         ((), {}, ""),
     ],
 )
-def test_pools_too_short_for_the_settings(
+def test_pools_too_small_for_the_settings_are_found(
     passages: tuple[Passage, ...] | None, settings: dict[str, Any], problem: str
 ) -> None:
     findings = found_by("short_pool", record(passages=passages), **settings)
     assert [(each.severity, each.problem) for each in findings] == ([("warning", problem)] if problem else [])
 
 
-def test_each_point_of_a_list_is_tried() -> None:
+def test_each_combination_of_list_settings_is_checked() -> None:
     findings = found_by("short_pool", record(passages=POOL), passages=[2, 4], noise_rate=[0.0, 1.0])
     assert [each.problem.partition(" supplies")[0] for each in findings] == [
         "passages=4 noise_rate=0",
@@ -76,13 +78,20 @@ def test_a_record_that_an_ability_cannot_use_is_an_error() -> None:
     )
 
 
-def test_correct_rate_holds_for_records_with_counterfactual_passages_only() -> None:
+def test_correct_rate_applies_only_to_records_with_counterfactual_passages() -> None:
     assert (
-        found_by("short_pool", record(passages=POOL), record("q2", passages=FALSE), passages=2, correct_rate=0.5) == []
+        found_by(
+            "short_pool",
+            record(passages=POOL),
+            record("q2", passages=WITH_COUNTERFACTUALS),
+            passages=2,
+            correct_rate=0.5,
+        )
+        == []
     )
 
 
-def test_empty_pools_that_most_records_fill() -> None:
+def test_an_empty_pool_is_found_if_most_records_fill_it() -> None:
     only = record("q3", passages=of("positive", "a"), line=3)
     full = [record(f"q{n}", passages=POOL, line=n) for n in (1, 2)]
     others: list[Instance] = [record("q4", passages=None), record("q5", passages=(), answerable=False)]
@@ -96,14 +105,14 @@ def test_empty_pools_that_most_records_fill() -> None:
     assert finding.problem == "the record has no positive and no negative passage, unlike most records"
 
 
-def test_the_same_text_in_two_roles() -> None:
-    twice = (*of("positive", "a", "b", "b"), *of("counterfactual", "A", "b"), *of("negative", "a"))
-    [finding] = found_by("double_role", record(passages=twice), record("q2", passages=FALSE))
+def test_the_same_text_in_two_roles_is_found() -> None:
+    repeated = (*of("positive", "a", "b", "b"), *of("counterfactual", "A", "b"), *of("negative", "a"))
+    [finding] = found_by("double_role", record(passages=repeated), record("q2", passages=WITH_COUNTERFACTUALS))
     assert (finding.id, finding.severity) == ("q1", "error")
     assert finding.problem == "p1 (positive) and c1 (counterfactual) have the same text; 1 more pairs, too"
 
 
-def test_a_different_number_of_groups_and_slots() -> None:
+def test_a_different_number_of_groups_and_slots_is_found() -> None:
     one, two = record(passages=GROUPS), record("q2", passages=GROUPS, gold=(("a",), ("c",)))
     [finding] = found_by("groups_and_slots", one, two)
     assert (finding.id, finding.severity) == ("q1", "note")

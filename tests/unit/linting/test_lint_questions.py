@@ -1,3 +1,5 @@
+"""Lint checks of duplicate and nearly duplicate questions."""
+
 from __future__ import annotations
 
 import time
@@ -10,7 +12,7 @@ from pytest_rageval.linting.subject import Subject
 from pytest_rageval.model.case import Instance, Turn
 
 
-def test_questions_that_differ_only_in_case_width_spaces_and_the_end() -> None:
+def test_questions_that_differ_only_in_case_width_spaces_or_end_are_duplicates() -> None:
     one = record("q1", "When does  the museum open?", line=1)
     same = record("q2", "WHEN does the museum open？", line=2)
     other = record("q10", "when does the museum open", gold=(("9:00",),), line=3)
@@ -22,9 +24,9 @@ def test_questions_that_differ_only_in_case_width_spaces_and_the_end() -> None:
     assert found_by("near_duplicate_question", other, same, one) == []
 
 
-def test_a_turn_is_the_same_only_after_the_same_turns() -> None:
-    after = [record(f"q{n}", "And in winter?", history=(Turn(question, "x"),)) for n, question in enumerate("aba")]
-    assert [each.id for each in found_by("duplicate_question", *after, record("q9", "And in winter?"))] == ["q2"]
+def test_a_turn_is_a_duplicate_only_after_the_same_turns() -> None:
+    turns = [record(f"q{n}", "And in winter?", history=(Turn(question, "x"),)) for n, question in enumerate("aba")]
+    assert [each.id for each in found_by("duplicate_question", *turns, record("q9", "And in winter?"))] == ["q2"]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ def test_a_turn_is_the_same_only_after_the_same_turns() -> None:
         ("晨星稳健基金的申购费率是多少？", "海岸银行的总部在哪里？", False),
     ],
 )
-def test_questions_that_are_nearly_the_same(one: str, other: str, near: bool) -> None:
+def test_nearly_equal_questions_are_found(one: str, other: str, near: bool) -> None:
     findings = found_by("near_duplicate_question", record("q1", one), record("q2", other, line=2))
     assert [(each.id, each.severity) for each in findings] == ([("q2", "note")] if near else [])
     assert all(repr(one) in each.problem and "with the same gold" in each.problem for each in findings)
@@ -54,7 +56,7 @@ WORDS = ["".join(chr(97 + (n * k * k + k) % 26) for k in range(2, 9)) for n in r
 QUESTION = "How long is the {} bridge over the {} river near {}?"
 
 
-def seconds(count: int) -> float:
+def measure_seconds(count: int) -> float:
     instances: list[Instance] = [
         record(f"q{n}", " ".join(WORDS[(n * k * k + n // 97 + k) % 97] for k in range(1, 9))) for n in range(count)
     ]
@@ -65,6 +67,6 @@ def seconds(count: int) -> float:
     return time.process_time() - start
 
 
-def test_four_times_the_questions_do_not_take_sixteen_times_as_long() -> None:
-    seconds(200)
-    assert seconds(4000) < 10 * seconds(1000)
+def test_the_time_grows_slower_than_the_square_of_the_number_of_questions() -> None:
+    measure_seconds(200)
+    assert measure_seconds(4000) < 10 * measure_seconds(1000)

@@ -1,3 +1,5 @@
+"""Lint checks of wording: yes/no bias, language, and names of topics."""
+
 from __future__ import annotations
 
 import pytest
@@ -21,14 +23,14 @@ def test_yes_and_no_are_recognised(answer: str, expected: bool | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("yes", "no", "biased"), [(9, 0, False), (10, 0, True), (8, 2, False), (9, 2, True), (1, 9, True)]
+    ("yes", "no", "is_biased"), [(9, 0, False), (10, 0, True), (8, 2, False), (9, 2, True), (1, 9, True)]
 )
-def test_a_yes_no_bias_is_found(yes: int, no: int, biased: bool) -> None:
+def test_a_yes_no_bias_is_found(yes: int, no: int, is_biased: bool) -> None:
     golds = ["Yes"] * yes + ["No, never"] * no + ["Paris"] * 20
     records = [record(f"q{n}", gold=((gold,),)) for n, gold in enumerate(golds)]
     findings = found_by("yes_no_bias", *records)
-    assert bool(findings) is biased
-    if biased:
+    assert bool(findings) is is_biased
+    if is_biased:
         [finding] = findings
         word, count = ("yes", yes) if yes > no else ("no", no)
         assert (finding.severity, finding.id, finding.origin) == ("warning", "", "instances")
@@ -46,7 +48,7 @@ def test_a_yes_no_bias_is_found(yes: int, no: int, biased: bool) -> None:
         ("fr", "Quand ouvre le musée ?", False),
     ],
 )
-def test_a_question_in_another_language_than_declared(language: str, question: str, wrong: bool) -> None:
+def test_a_question_in_another_language_than_declared_is_found(language: str, question: str, wrong: bool) -> None:
     findings = found_by("language", record(question=question, language=language))
     assert [each.severity for each in findings] == ["warning"] * wrong
 
@@ -59,16 +61,16 @@ def test_several_languages_are_reported() -> None:
     assert found_by("language_mix", *records[1:2]) == []
 
 
-def test_there_are_sixteen_topics_under_five_heads() -> None:
+def test_omnieval_has_sixteen_topics_under_five_headings() -> None:
     assert len(TOPICS) == 16
     for names in zip(*TOPICS, strict=True):
         assert len(set(names)) in (5, 16)
 
 
 def test_an_unknown_topic_among_known_ones_is_a_note() -> None:
-    known = [record(topic.zh, facets={"topic": topic.zh, "task": "extractive_qa"}) for topic in TOPICS[:3]]
-    strays = [record(f"q{n}", facets={"topic": "基金会", "task": "multi_hop"}, line=n) for n in (10, 9)]
-    [finding] = found_by("stray_name", *known, *strays)
+    known_topics = [record(topic.zh, facets={"topic": topic.zh, "task": "extractive_qa"}) for topic in TOPICS[:3]]
+    unknown_topics = [record(f"q{n}", facets={"topic": "基金会", "task": "multi_hop"}, line=n) for n in (10, 9)]
+    [finding] = found_by("stray_name", *known_topics, *unknown_topics)
     assert (finding.id, finding.severity, finding.origin) == ("q9", "note", "cases.jsonl:9")
     assert finding.problem == (
         "the topic '基金会' of 2 records (this is the first) is unknown to OmniEval, unlike most others; "
@@ -77,5 +79,5 @@ def test_an_unknown_topic_among_known_ones_is_a_note() -> None:
 
 
 def test_a_custom_tree_may_have_any_names() -> None:
-    own = [record(name, facets={"topic": name, "task": "extractive_qa"}) for name in ("Hours", "Prices", "Funds")]
-    assert found_by("stray_name", *own) == []
+    records = [record(name, facets={"topic": name, "task": "extractive_qa"}) for name in ("Hours", "Prices", "Funds")]
+    assert found_by("stray_name", *records) == []

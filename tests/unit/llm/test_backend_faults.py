@@ -1,4 +1,4 @@
-"""Faults of providers on a real connection, for our HTTP client and litellm's transports."""
+"""Faults of providers on a real connection, for the built-in HTTP client and the transports of litellm."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def ask(backend: Backend, model: str, base_url: str | None, **params: object) ->
     """Ask once, on a separate event loop, and close the backend."""
     messages = [{"role": "user", "content": "ping"}]
     params = {"api_base": base_url, "api_key": KEY, **params}
-    return used(backend, model, lambda opened: opened.complete(messages, **params))
+    return used(backend, model, lambda client: client.complete(messages, **params))
 
 
-def refused(backend: Backend, model: str, base_url: str | None, **params: object) -> ModelError:
-    with pytest.raises(ModelError) as caught:
+def error_of(backend: Backend, model: str, base_url: str | None, **params: object) -> ModelError:
+    with pytest.raises(ModelError) as error:
         ask(backend, model, base_url, **params)
-    assert KEY not in str(caught.value)
-    assert "\n" not in str(caught.value)
-    return caught.value
+    assert KEY not in str(error.value)
+    assert "\n" not in str(error.value)
+    return error.value
 
 
 @each_backend
@@ -58,7 +58,7 @@ def test_each_provider_fault_has_the_right_error_kind(
 ) -> None:
     openai_server.plan = lambda number, body: FAULTS[name]
 
-    error = refused(backend, model, openai_server.base_url, timeout=0.3 if name == "timeout" else 10)
+    error = error_of(backend, model, openai_server.base_url, timeout=0.3 if name == "timeout" else 10)
 
     assert error.kind == name.partition("-")[0]
     assert error.attempts == 1
@@ -71,7 +71,7 @@ def test_each_provider_fault_has_the_right_error_kind(
 def test_a_fault_is_one_request(openai_server: OpenAIServer, backend: Backend, model: str, name: str) -> None:
     openai_server.plan = lambda number, body: FAULTS[name]
 
-    refused(backend, model, openai_server.base_url, timeout=0.3 if name == "timeout" else 10)
+    error_of(backend, model, openai_server.base_url, timeout=0.3 if name == "timeout" else 10)
 
     assert len(openai_server.requests) == 1
 
@@ -82,7 +82,7 @@ def test_an_error_message_quotes_the_provider_without_keys(
 ) -> None:
     openai_server.plan = lambda number, body: Fault("status", 400, message=f"no such voice for {KEY}\nat all")
 
-    error = refused(backend, model, openai_server.base_url)
+    error = error_of(backend, model, openai_server.base_url)
 
     assert "(no such voice for [masked] at all)" in str(error)
 
@@ -92,7 +92,7 @@ def test_a_date_in_retry_after_becomes_seconds(openai_server: OpenAIServer, back
     date = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=30), usegmt=True)
     openai_server.plan = lambda number, body: Fault("status", 429, retry_after=date)
 
-    error = refused(backend, model, openai_server.base_url)
+    error = error_of(backend, model, openai_server.base_url)
 
     assert error.retry_after is not None
     assert 25 < error.retry_after <= 30
@@ -100,14 +100,14 @@ def test_a_date_in_retry_after_becomes_seconds(openai_server: OpenAIServer, back
 
 @each_backend
 def test_a_refused_connection_has_the_kind_connection(free_port: int, backend: Backend, model: str) -> None:
-    assert refused(backend, model, f"http://127.0.0.1:{free_port}/v1").kind == "connection"
+    assert error_of(backend, model, f"http://127.0.0.1:{free_port}/v1").kind == "connection"
 
 
 @openai_backends
-def test_the_message_about_a_missing_key_says_what_to_set(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
+def test_the_error_for_a_missing_key_names_the_key(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
-    error = refused(backend, "openai/gpt-4o-mini", None, api_key=None)
+    error = error_of(backend, "openai/gpt-4o-mini", None, api_key=None)
 
     assert error.kind == "auth"
     assert "API key" in str(error)
@@ -115,7 +115,7 @@ def test_the_message_about_a_missing_key_says_what_to_set(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("model", ["no-such-provider/model", "no-such-model"])
 def test_an_unknown_provider_is_not_found(model: str) -> None:
-    assert refused(LiteLLM, model, None).kind == "not_found"
+    assert error_of(LiteLLM, model, None).kind == "not_found"
 
 
 @each_backend
@@ -132,27 +132,27 @@ def test_a_filtered_reply_keeps_its_text(openai_server: OpenAIServer, backend: B
 def test_a_cancellation_passes_through(openai_server: OpenAIServer, backend: Backend, model: str) -> None:
     openai_server.plan = lambda number, body: Fault("hang")
 
-    async def cancelled() -> bool:
-        opened = backend(model)
+    async def is_cancelled() -> bool:
+        client = backend(model)
         task = asyncio.ensure_future(
-            opened.complete([{"role": "user", "content": "x"}], api_base=openai_server.base_url, api_key=KEY)
+            client.complete([{"role": "user", "content": "x"}], api_base=openai_server.base_url, api_key=KEY)
         )
         while not openai_server.in_flight:
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])
-        await opened.aclose()
+        await client.aclose()
         return task.cancelled()
 
-    assert asyncio.run(cancelled())
+    assert asyncio.run(is_cancelled())
 
 
 @pytest.fixture
 def free_port() -> int:
-    """Return a port of the loopback that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """Return a port of the loopback interface without a listener."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
 
 
 def http(body: bytes, *headers: str) -> Fault:
@@ -168,8 +168,8 @@ REDIRECTS = "TooManyRedirects: Exceeded maximum allowed redirects"
 NO_HTTP = "BadStatusLine: Bad status line: Expected HTTP/, RTSP/ or ICE/:"
 TOO_LONG = "LineTooLong: Got more than 8190 bytes when reading: b'aaaa"
 BUFFER = "RemoteProtocolError: Receive buffer too long"
-Words = tuple[str, str, str]
-CLIENT_SIDE: dict[str, tuple[Fault, str, str | Words]] = {
+ThreeCauses = tuple[str, str, str]
+CLIENT_SIDE: dict[str, tuple[Fault, str, str | ThreeCauses]] = {
     "a redirect loop": (LOOP, "bad_address", ("TooManyRedirects: more than 10 redirects", REDIRECTS, REDIRECTS)),
     "another protocol": (
         Fault("raw", raw=b"SSH-2.0-OpenSSH_9.0\r\n\r\n"),
@@ -225,13 +225,13 @@ CLIENT_SIDE: dict[str, tuple[Fault, str, str | Words]] = {
 @pytest.mark.parametrize("name", CLIENT_SIDE)
 def test_a_client_side_fault_has_its_own_kind_and_message(openai_server: OpenAIServer, name: str, at: int) -> None:
     backend, model = list(BACKENDS.values())[at]
-    fault, kind, words = CLIENT_SIDE[name]
+    fault, kind, cause = CLIENT_SIDE[name]
     openai_server.plan = lambda number, body: fault
 
-    error = refused(backend, model, openai_server.base_url)
+    error = error_of(backend, model, openai_server.base_url)
 
     assert error.kind == kind
-    assert (words if isinstance(words, str) else words[at]) in str(error).partition("(")[2]
+    assert (cause if isinstance(cause, str) else cause[at]) in str(error).partition("(")[2]
     assert "try again later" not in str(error)
 
 
@@ -240,7 +240,7 @@ def test_a_client_side_fault_has_its_own_kind_and_message(openai_server: OpenAIS
     "base", ["http://ann:pw-1@127.0.0.1:9/v1", "ftp://h/v1", "http://h:99999/v1", "http://[::1/v1"]
 )
 def test_an_invalid_address_is_refused_without_its_password(backend: Backend, model: str, base: str) -> None:
-    error = refused(backend, model, base)
+    error = error_of(backend, model, base)
     assert error.kind == "bad_address"
     assert "correct api_base" in str(error)
     assert "pw-1" not in str(error)
@@ -249,7 +249,7 @@ def test_an_invalid_address_is_refused_without_its_password(backend: Backend, mo
 def test_the_size_limit_of_a_reply_applies_after_decompression(openai_server: OpenAIServer) -> None:
     bomb = gzip.compress(b" " * 2_000_000)
     openai_server.plan = lambda number, body: http(bomb, "Content-Encoding: gzip")
-    error = refused(*PLAIN, openai_server.base_url, max_reply_bytes=1_000_000)
+    error = error_of(*PLAIN, openai_server.base_url, max_reply_bytes=1_000_000)
     assert error.kind == "too_large"
     assert "larger than 1,000,000 bytes" in str(error)
     assert "max_reply_bytes" not in openai_server.requests[0].body

@@ -1,3 +1,5 @@
+"""Cassette files: format, order, damaged lines and cleaning up."""
+
 from __future__ import annotations
 
 import json
@@ -26,7 +28,7 @@ def reply(number: int) -> dict[str, object]:
     return {"text": f"answer {number}", "finish_reason": "stop", "prompt_tokens": 3, "cost_usd": 0.0}
 
 
-def recorded(folder: Path, numbers: Sequence[int], mode: str = "new_episodes") -> Path:
+def record_calls(folder: Path, numbers: Sequence[int], mode: str = "new_episodes") -> Path:
     cassettes = Cassettes(folder, mode)
     for number in numbers:
         cassettes.record(question(number), reply(number))
@@ -34,8 +36,8 @@ def recorded(folder: Path, numbers: Sequence[int], mode: str = "new_episodes") -
     return folder / NAME
 
 
-def test_a_record_is_a_line_to_review(tmp_path: Path) -> None:
-    path = recorded(tmp_path / "cassettes", [1])
+def test_a_record_is_one_readable_line(tmp_path: Path) -> None:
+    path = record_calls(tmp_path / "cassettes", [1])
     assert path.read_text(encoding="utf-8") == (
         f'{{"key": "{question(1).key}", "kind": "model", "model": "m", "params": {{"temperature": 0}}, '
         '"messages": [{"content": "question 1", "role": "user"}], "repeat": 1, '
@@ -44,7 +46,7 @@ def test_a_record_is_a_line_to_review(tmp_path: Path) -> None:
     assert os.listdir(path.parent) == [NAME]
 
 
-def test_text_is_readable_and_inert(tmp_path: Path) -> None:
+def test_text_is_readable_and_control_characters_are_escaped(tmp_path: Path) -> None:
     text = '基金 é 😀 \x1b[31m \u202e \x7f \u2028 \u200b \U000e0001 \ud800 \\ " \n'
     request = Request("model", "m", {}, text, 1)
     cassettes = Cassettes(tmp_path, "all")
@@ -57,18 +59,18 @@ def test_text_is_readable_and_inert(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("order", [[1, 2, 3, 4, 5], [5, 3, 1, 2, 4], [1, 1, 2, 5, 4, 3, 2]])
 def test_the_order_of_recording_changes_no_byte(order: list[int], tmp_path: Path) -> None:
-    wanted = recorded(tmp_path / "a", [3, 1, 4, 2, 5]).read_bytes()
-    path = recorded(tmp_path / "b", order)
-    assert path.read_bytes() == wanted
-    keys = [json.loads(line)["key"] for line in wanted.splitlines()]
+    expected = record_calls(tmp_path / "a", [3, 1, 4, 2, 5]).read_bytes()
+    path = record_calls(tmp_path / "b", order)
+    assert path.read_bytes() == expected
+    keys = [json.loads(line)["key"] for line in expected.splitlines()]
     assert keys == sorted(question(number).key for number in range(1, 6))
 
 
 @pytest.mark.parametrize("mode", ["all", "new_episodes"])
 def test_recording_again_does_not_touch_the_file(mode: str, tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1, 2, 3])
+    path = record_calls(tmp_path, [1, 2, 3])
     before = path.read_bytes()
-    recorded(tmp_path, [3, 2, 1], mode)
+    record_calls(tmp_path, [3, 2, 1], mode)
     assert path.read_bytes() == before
     stamp = path.stat()
     assert sort_records(path) == 0
@@ -76,7 +78,7 @@ def test_recording_again_does_not_touch_the_file(mode: str, tmp_path: Path) -> N
     assert os.listdir(tmp_path) == [NAME]
 
 
-def test_a_record_is_on_disk_at_once_and_the_last_of_a_key_counts(tmp_path: Path) -> None:
+def test_a_record_is_on_disk_at_once_and_the_last_record_of_a_key_counts(tmp_path: Path) -> None:
     cassettes = Cassettes(tmp_path, "new_episodes")
     cassettes.record(question(1), {"text": "old"})
     assert Cassettes(tmp_path).find(question(1)) == {"text": "old"}
@@ -89,7 +91,7 @@ def test_a_record_is_on_disk_at_once_and_the_last_of_a_key_counts(tmp_path: Path
 
 
 def test_a_returned_recording_can_be_changed_without_effect_on_the_cassette(tmp_path: Path) -> None:
-    recorded(tmp_path, [1])
+    record_calls(tmp_path, [1])
     cassettes = Cassettes(tmp_path)
     first = cassettes.find(question(1))
     assert first is not None
@@ -98,7 +100,7 @@ def test_a_returned_recording_can_be_changed_without_effect_on_the_cassette(tmp_
 
 
 def test_a_truncated_line_is_ignored_and_repaired(tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1, 2])
+    path = record_calls(tmp_path, [1, 2])
     whole, third = path.read_bytes(), to_line(question(3), reply(3))
     for cut in (1, 20, 60, len(whole.splitlines()[1]) - 1):
         path.write_bytes(whole + whole[:cut])
@@ -108,34 +110,34 @@ def test_a_truncated_line_is_ignored_and_repaired(tmp_path: Path) -> None:
         assert set(read(path)) == {question(number).key for number in (1, 2, 3)}
 
 
-def test_a_whole_line_without_a_line_break_is_read(tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1, 2])
+def test_a_complete_line_without_a_line_break_is_read(tmp_path: Path) -> None:
+    path = record_calls(tmp_path, [1, 2])
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
     assert len(read(path)) == 2
-    recorded(tmp_path, [1, 2], "all")
+    record_calls(tmp_path, [1, 2], "all")
     assert path.read_bytes() == whole
 
 
-def test_settling_takes_a_cut_line_away(tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1, 2])
+def test_sorting_removes_a_truncated_line(tmp_path: Path) -> None:
+    path = record_calls(tmp_path, [1, 2])
     whole = path.read_bytes()
     path.write_bytes(whole + b'{"key": "abc')
     assert sort_records(path) == 0
     assert path.read_bytes() == whole
 
 
-def test_a_file_of_another_checkout_is_read(tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1, 2])
+def test_a_file_with_windows_line_ends_is_read(tmp_path: Path) -> None:
+    path = record_calls(tmp_path, [1, 2])
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b"\n", b"\r\n") + b"\n")
     assert Cassettes(tmp_path).find(question(2)) == reply(2)
-    recorded(tmp_path, [1], "all")
+    record_calls(tmp_path, [1], "all")
     assert path.read_bytes() == whole
 
 
 def test_a_reformatted_record_is_read(tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1])
+    path = record_calls(tmp_path, [1])
     record = json.loads(path.read_bytes())
     path.write_text(json.dumps(record, sort_keys=True, separators=(",", ":")) + "\n")
     assert Cassettes(tmp_path).find(question(1)) == reply(1)
@@ -144,8 +146,8 @@ def test_a_reformatted_record_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "bad", [b"<<<<<<< HEAD", b"[]", b'{"key": 1, "response": {}}', b'{"key": "x"}', b"\xff\xfe", SHORT_KEY]
 )
-def test_a_malformed_line_is_named(bad: bytes, tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1, 2])
+def test_a_malformed_line_is_refused_with_its_number(bad: bytes, tmp_path: Path) -> None:
+    path = record_calls(tmp_path, [1, 2])
     first, second = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join([first, bad, second, b""]))
     with pytest.raises(DataError, match=r"model-m\.jsonl:2: this line is no recording; take it out"):
@@ -154,8 +156,8 @@ def test_a_malformed_line_is_named(bad: bytes, tmp_path: Path) -> None:
         sort_records(path)
 
 
-def test_a_malformed_record_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1, 2])
+def test_a_malformed_record_is_refused_when_it_is_replayed(tmp_path: Path) -> None:
+    path = record_calls(tmp_path, [1, 2])
     lines = path.read_bytes().splitlines()
     number = next(n for n, line in enumerate(lines) if question(2).key.encode() in line)
     lines[number] = lines[number].replace(b'"repeat": ', b'"repeat": ]')
@@ -165,8 +167,8 @@ def test_a_malformed_record_is_named_when_it_is_asked_for(tmp_path: Path) -> Non
         Cassettes(tmp_path).find(question(2))
 
 
-def test_a_record_whose_digests_are_not_an_object_is_named(tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1])
+def test_a_record_whose_digests_are_not_an_object_is_refused(tmp_path: Path) -> None:
+    path = record_calls(tmp_path, [1])
     path.write_bytes(path.read_bytes().replace(b'"response"', b'"depends": 3, "response"'))
     with pytest.raises(DataError, match=r"model-m\.jsonl:1: this line is no recording"):
         Cassettes(tmp_path).find(question(1))
@@ -176,7 +178,7 @@ def test_an_unusable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     cassettes = Cassettes(tmp_path / "file" / "cassettes", "all")
     cassettes.record(question(1), reply(1))
-    assert cassettes.find(question(1)) == reply(1)  # this session has it all the same
+    assert cassettes.find(question(1)) == reply(1)  # this session still replays it
     cassettes.close()
     assert re.search(r"recordings cannot be written here \(.*\); make room, correct the rights", str(cassettes.fault))
     (tmp_path / NAME).mkdir()
@@ -191,8 +193,8 @@ def test_a_secret_in_a_reply_is_not_written(tmp_path: Path, monkeypatch: pytest.
     assert Cassettes(tmp_path).find(question(1)) == {"text": "you sent <SERVICE_TOKEN>"}
 
 
-def test_records_not_to_keep_are_removed_and_an_empty_file_with_them(tmp_path: Path) -> None:
-    path = recorded(tmp_path, [1, 2, 3])
+def test_sorting_removes_unused_records_and_empty_files(tmp_path: Path) -> None:
+    path = record_calls(tmp_path, [1, 2, 3])
     keys = [question(number).key for number in (1, 2, 3)]
     assert sort_records(path, lambda key: key != keys[1]) == 1
     assert set(read(path)) == {keys[0], keys[2]}

@@ -1,3 +1,5 @@
+"""Record modes of cassettes, and the error for a request without a recording."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -21,14 +23,14 @@ OLD, NEW = ask("What is old?"), ask("What is new?")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    recorded = Cassettes(tmp_path / "cassettes", "new_episodes")
-    recorded.record(OLD, {"text": "recorded"})
-    recorded.close()
+    cassettes = Cassettes(tmp_path / "cassettes", "new_episodes")
+    cassettes.record(OLD, {"text": "recorded"})
+    cassettes.close()
     return tmp_path / "cassettes"
 
 
-def found(cassettes: Cassettes, request: Request) -> str | None:
-    """Return the text that is replayed, "refused", or None where the model may be asked."""
+def find_text(cassettes: Cassettes, request: Request) -> str | None:
+    """Return the text that is replayed, "refused", or None if the model may be asked."""
     try:
         response = cassettes.find(request)
     except ModelError as error:
@@ -45,46 +47,46 @@ def found(cassettes: Cassettes, request: Request) -> str | None:
         ("all", None, None),
     ],
 )
-def test_record_modes_mean_the_same_as_in_vcr(mode: str, old: str | None, new: str | None, folder: Path) -> None:
+def test_record_modes_work_as_in_vcr(mode: str, old: str | None, new: str | None, folder: Path) -> None:
     cassettes = Cassettes(folder, mode)
-    assert (found(cassettes, OLD), found(cassettes, NEW)) == (old, new)
+    assert (find_text(cassettes, OLD), find_text(cassettes, NEW)) == (old, new)
     assert cassettes.may_ask("model", "m") is (new is None)
 
 
 @pytest.mark.parametrize(("mode", "new"), [("none", "refused"), ("once", None), ("new_episodes", None), ("all", None)])
-def test_a_model_without_a_file_is_asked_in_all_modes_but_none(mode: str, new: str | None, folder: Path) -> None:
+def test_a_model_without_a_file_is_asked_in_every_mode_except_none(mode: str, new: str | None, folder: Path) -> None:
     cassettes = Cassettes(folder, mode)
-    judged = ask("What is old?", kind="judge")
-    assert found(cassettes, judged) == new
+    judge_request = ask("What is old?", kind="judge")
+    assert find_text(cassettes, judge_request) == new
     assert cassettes.may_ask("judge", "m") is (new is None)
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "none"])
-def test_a_call_is_recorded_over_only_in_all(mode: str, folder: Path) -> None:
+def test_only_the_mode_all_replaces_a_recording(mode: str, folder: Path) -> None:
     cassettes = Cassettes(folder, mode)
     if cassettes.find(OLD) is None:
         cassettes.record(OLD, {"text": "again"})
-        assert cassettes.find(OLD) == {"text": "again"}  # one call of a session is asked and recorded once
+        assert cassettes.find(OLD) == {"text": "again"}  # a session asks and records a call once
     cassettes.close()
     assert Cassettes(folder).find(OLD) == {"text": "again" if mode == "all" else "recorded"}
 
 
-def test_once_goes_on_recording_what_its_session_began(tmp_path: Path) -> None:
-    there = recording_files(tmp_path)
-    first = Cassettes(tmp_path, "once", there)
+def test_once_records_all_calls_of_the_session_that_created_the_file(tmp_path: Path) -> None:
+    files_before = recording_files(tmp_path)
+    first = Cassettes(tmp_path, "once", files_before)
     assert first.find(OLD) is None
     first.record(OLD, {"text": "recorded"})
-    second = Cassettes(tmp_path, "once", there)  # another process of the session, which starts later
+    second = Cassettes(tmp_path, "once", files_before)  # another process of the session, which starts later
     assert second.find(OLD) == {"text": "recorded"}
     assert second.find(NEW) is None
     second.record(NEW, {"text": "too"})
     first.close()
     second.close()
-    assert found(Cassettes(tmp_path, "once"), ask("What else?")) == "refused"
+    assert find_text(Cassettes(tmp_path, "once"), ask("What else?")) == "refused"
     assert Cassettes(tmp_path, "once").find(NEW) == {"text": "too"}
 
 
-def test_the_files_of_a_folder_are_recordings_only(folder: Path) -> None:
+def test_only_recordings_are_listed_as_recording_files(folder: Path) -> None:
     (folder / "README.md").write_text("ours")
     (folder / ".model-m.jsonl.part").write_text("left over")
     assert recording_files(folder) == ("model-m.jsonl",)
@@ -107,15 +109,15 @@ def test_an_unknown_mode_is_refused(tmp_path: Path) -> None:
 
 
 def refusal(folder: Path, request: Request) -> list[str]:
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as error:
         Cassettes(folder, "none").find(request)
-    return str(caught.value).splitlines()
+    return str(error.value).splitlines()
 
 
 def test_a_miss_shows_how_the_nearest_recording_differs(folder: Path) -> None:
-    recorded = Cassettes(folder, "all")
-    recorded.record(ask("A long text. It says much more. What is it about?", temperature=0), {"text": "x"})
-    recorded.close()
+    cassettes = Cassettes(folder, "all")
+    cassettes.record(ask("A long text. It says much more. What is it about?", temperature=0), {"text": "x"})
+    cassettes.close()
     assert refusal(folder, ask("A long text. It says much less. What is it about?", temperature=1)) == [
         "no reply of model 'm' to this request is recorded (2 are in cassettes/model-m.jsonl); "
         "ask and record it with --rag-record-mode new_episodes",
@@ -137,7 +139,7 @@ def test_a_miss_shows_how_the_nearest_recording_differs(folder: Path) -> None:
     ]
 
 
-def test_a_miss_of_the_repeat_alone_says_so(folder: Path) -> None:
+def test_a_miss_reports_that_only_the_repeat_differs(folder: Path) -> None:
     assert refusal(folder, ask("What is old?", repeat=3))[1:] == [
         "only the repeat differs: 1 is recorded, 3 was asked for"
     ]
@@ -150,7 +152,7 @@ def test_a_miss_without_recordings_is_one_line(tmp_path: Path) -> None:
     ]
 
 
-def test_a_difference_is_short_and_inert(folder: Path) -> None:
+def test_a_difference_is_short_and_escaped(folder: Path) -> None:
     lines = refusal(folder, ask("\n".join(f"\x1b[31m line {n} {'x' * 9_000}" for n in range(500))))
     assert len(lines) == 42
     assert lines[-1].startswith("... and ")
@@ -158,19 +160,19 @@ def test_a_difference_is_short_and_inert(folder: Path) -> None:
 
 
 def test_arguments_differ_by_position(tmp_path: Path) -> None:
-    recorded = Cassettes(tmp_path, "all")
-    recorded.record(Request("system", "s", {}, {"query": {"$": "Query", "question": "a?"}, "k": 5}, 1), {"result": 1})
-    recorded.close()
+    cassettes = Cassettes(tmp_path, "all")
+    cassettes.record(Request("system", "s", {}, {"query": {"$": "Query", "question": "a?"}, "k": 5}, 1), {"result": 1})
+    cassettes.close()
     lines = refusal(tmp_path, Request("system", "s", {}, {"query": {"$": "Query", "question": "b?"}, "k": 5}, 1))
     assert "no reply of system 's'" in lines[0]
     assert lines[-3:] == [" [query.question]", "-  a?", "+  b?"]
 
 
-def test_the_nearest_is_found_among_many(tmp_path: Path) -> None:
-    recorded = Cassettes(tmp_path, "all")
+def test_the_nearest_of_many_recordings_is_found(tmp_path: Path) -> None:
+    cassettes = Cassettes(tmp_path, "all")
     text = "Read the passages.\n{}\nQuestion: what is the number of the house {} in the street?\nAnswer:"
     for number in range(1_000):
-        recorded.record(ask(text.format("Passage.", number)), {"text": str(number)})
+        cassettes.record(ask(text.format("Passage.", number)), {"text": str(number)})
     lines = refusal(tmp_path, ask(text.format("Read them all.", 777)))
     assert "   Question: what is the number of the house 777 in the street?" in lines
     assert [line for line in lines if line[0] in "+-"][2:] == ["-  Passage.", "+  Read them all."]

@@ -1,4 +1,4 @@
-"""Recording by several processes, which may be killed."""
+"""Several processes record into one cassette, and some are killed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ cassettes = Cassettes(folder, "new_episodes", ())
 for number in range(first, last, step):
     cassettes.record(Request("model", "m", {}, f"question {number}" * 20, 1), {"text": "answer" * 50})
     if number == first:
-        print("begun", flush=True)
+        print("started", flush=True)
 cassettes.close()
 """
 
 
-def recorder(folder: Path, first: int, last: int, step: int) -> subprocess.Popen[str]:
+def start_recorder(folder: Path, first: int, last: int, step: int) -> subprocess.Popen[str]:
     arguments = [str(folder), str(first), str(last), str(step)]
     return subprocess.Popen([sys.executable, "-c", RECORDER, *arguments], stdout=subprocess.PIPE, text=True)
 
@@ -39,38 +39,38 @@ def request(number: int) -> Request:
     return Request("model", "m", {}, f"question {number}" * 20, 1)
 
 
-def test_eight_processes_lose_nothing_and_write_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eight_processes_write_the_same_file_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     alone = Cassettes(tmp_path / "alone", "all")
     for number in range(400):
         alone.record(request(number), {"text": "answer" * 50})
     alone.close()
-    processes = [recorder(tmp_path / "together", first, 400, 8) for first in range(8)]
+    processes = [start_recorder(tmp_path / "together", first, 400, 8) for first in range(8)]
     for process in processes:
         process.communicate(timeout=60)
         assert process.returncode == 0
     assert os.listdir(tmp_path / "together") == ["model-m.jsonl"]
-    assert os.listdir(tmp_path / "tmp") == []  # no lock is left
+    assert os.listdir(tmp_path / "tmp") == []  # no lock remains
     one, other = (tmp_path / name / "model-m.jsonl" for name in ("alone", "together"))
     assert one.read_bytes() == other.read_bytes()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_kill_leaves_a_file_that_others_go_on_with(tmp_path: Path) -> None:
-    doomed = recorder(tmp_path, 0, 1_000_000, 2)
-    lasting = recorder(tmp_path, 1, 400, 2)
-    assert doomed.stdout is not None
-    assert doomed.stdout.readline() == "begun\n"
-    lasting.communicate(timeout=60)
-    doomed.send_signal(signal.SIGKILL)
-    doomed.communicate(timeout=60)
-    assert (doomed.returncode, lasting.returncode) == (-signal.SIGKILL, 0)
-    survived = Cassettes(tmp_path, "new_episodes", ())
+def test_other_processes_keep_recording_after_a_kill(tmp_path: Path) -> None:
+    killed_process = start_recorder(tmp_path, 0, 1_000_000, 2)
+    other_process = start_recorder(tmp_path, 1, 400, 2)
+    assert killed_process.stdout is not None
+    assert killed_process.stdout.readline() == "started\n"
+    other_process.communicate(timeout=60)
+    killed_process.send_signal(signal.SIGKILL)
+    killed_process.communicate(timeout=60)
+    assert (killed_process.returncode, other_process.returncode) == (-signal.SIGKILL, 0)
+    cassettes = Cassettes(tmp_path, "new_episodes", ())
     for number in (0, *range(1, 400, 2)):
-        assert survived.find(request(number)) == {"text": "answer" * 50}
-    survived.record(request(-1), {"text": "after"})
-    survived.close()
+        assert cassettes.find(request(number)) == {"text": "answer" * 50}
+    cassettes.record(request(-1), {"text": "after"})
+    cassettes.close()
     path = tmp_path / "model-m.jsonl"
     keys = list(read(path))
     assert keys == sorted(keys)
@@ -82,9 +82,9 @@ def test_a_kill_leaves_a_file_that_others_go_on_with(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_kill_at_any_moment_loses_at_most_the_record_in_flight(tmp_path: Path) -> None:
     for round_ in range(5):
-        process = recorder(tmp_path, round_, 1_000_000, 5)
+        process = start_recorder(tmp_path, round_, 1_000_000, 5)
         assert process.stdout is not None
-        assert process.stdout.readline() == "begun\n"
+        assert process.stdout.readline() == "started\n"
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
         assert Cassettes(tmp_path).find(request(round_)) is not None
@@ -103,8 +103,8 @@ print(*sorted(sys.modules.keys() & {"filelock", "litellm", "asyncio", "socket", 
 """
 
 
-def test_replay_needs_the_standard_library_only(tmp_path: Path) -> None:
-    recorder(tmp_path, 1, 2, 1).communicate(timeout=60)
+def test_replay_imports_only_the_standard_library(tmp_path: Path) -> None:
+    start_recorder(tmp_path, 1, 2, 1).communicate(timeout=60)
     replay = [sys.executable, "-c", REPLAYER, str(tmp_path)]
-    loaded = subprocess.run(replay, capture_output=True, text=True, check=True).stdout
-    assert loaded == "\n"
+    modules = subprocess.run(replay, capture_output=True, text=True, check=True).stdout
+    assert modules == "\n"

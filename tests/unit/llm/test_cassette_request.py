@@ -1,3 +1,5 @@
+"""Requests of recordings: what is part of the key, masked secrets, and file names."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,7 +14,7 @@ from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.llm.secrets import mask, mask_json
 
 MESSAGES = [{"role": "user", "content": "Who wrote it?"}]
-SECRET = "sk-1234567890abcdef"  # noqa: S105 - of nobody
+SECRET = "sk-1234567890abcdef"  # noqa: S105 - not a real key
 
 
 def ask(
@@ -30,7 +32,7 @@ def test_a_key_is_stable_over_time_and_machines() -> None:
     assert ask({"temperature": 0}).key == "4b5f111e50dabff77887eba4343d2d9c"
 
 
-def test_everything_a_reply_depends_on_makes_another_key() -> None:
+def test_everything_that_affects_a_reply_changes_the_key() -> None:
     others = [
         ask({"temperature": 1}),
         ask({"temperature": False}),
@@ -44,14 +46,14 @@ def test_everything_a_reply_depends_on_makes_another_key() -> None:
     assert len({request.key for request in (ask(), *others)}) == len(others) + 1
 
 
-def test_two_spellings_of_one_request_are_one() -> None:
+def test_equivalent_requests_have_one_key() -> None:
     one = ask({"temperature": 0, "stop": ["a", "b"], "top_p": 0.5})
     other = ask({"top_p": 0.5, "stop": ("a", "b"), "temperature": 0.0}, ({"content": "Who wrote it?", "role": "user"},))
     assert one == other
     assert one.key == other.key
 
 
-ASIDE = """
+IGNORED_PARAMS = """
 api_key api_base base_url api_version timeout headers extra_headers organization default_headers attempts deadline
 input_cost_per_token output_cost_per_token aws_secret_access_key aws_access_key_id aws_session_token azure_ad_token
 azure_ad_token_provider vertex_credentials API_KEY apikey hf_token client_secret password token api_token auth_token
@@ -60,39 +62,39 @@ Authorization auth bearer x-api-key apiKey accessToken
 """
 
 
-KEPT = """
+KEY_PARAMS = """
 max_tokens max_completion_tokens maxTokens stop_token_ids stop_token eos_token bos_token pad_token top_k seed monkey
 author curl ghost knowledge_base tokenizer logprobs response_format
 """
 
 
-@pytest.mark.parametrize("name", ASIDE.split())
+@pytest.mark.parametrize("name", IGNORED_PARAMS.split())
 def test_address_and_transport_are_not_part_of_the_key(name: str) -> None:
     request = ask({name: object(), "temperature": 0})
     assert request.params == {"temperature": 0}
     assert request.key == ask({"temperature": 0}).key
 
 
-@pytest.mark.parametrize("name", KEPT.split())
-def test_the_question_is_part_of_the_key(name: str) -> None:
+@pytest.mark.parametrize("name", KEY_PARAMS.split())
+def test_parameters_of_the_question_are_part_of_the_key(name: str) -> None:
     assert ask({name: 5}).params == {name: 5}
 
 
 def test_extra_body_and_query_are_stripped_of_secrets() -> None:
     deep = {"guided_json": {"url": 1}, "apiKey": "k", "stages": [{"x-api-key": "k", "endpoint": "http://h", "top": 1}]}
-    bare = {"guided_json": {}, "stages": [{"top": 1}]}
+    stripped = {"guided_json": {}, "stages": [{"top": 1}]}
     request = ask({"extra_body": deep, "extra_query": {"api-key": "k"}, "logit_bias": {"key": 1}})
-    assert request.params == {"extra_body": bare, "logit_bias": {"key": 1}}
-    assert request.key == ask({"extra_body": bare, "logit_bias": {"key": 1}}).key
+    assert request.params == {"extra_body": stripped, "logit_bias": {"key": 1}}
+    assert request.key == ask({"extra_body": stripped, "logit_bias": {"key": 1}}).key
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), object(), {1: 2}, b"x", {"deep": [object()]}])
-def test_a_parameter_that_is_not_json_is_named(bad: object) -> None:
+def test_a_parameter_that_is_not_json_is_refused(bad: object) -> None:
     with pytest.raises(SettingError, match=r"the param 'stop' is or holds .* no JSON value"):
         ask({"stop": bad})
 
 
-def test_a_secret_of_the_environment_is_masked_before_the_key_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_of_the_environment_is_masked_before_the_key_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = [{"role": "user", "content": f"My key is {SECRET}."}]
     before = ask(messages=messages)
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
@@ -145,7 +147,7 @@ def test_a_file_is_named_after_its_model() -> None:
     assert file_name("judge", "ollama/llama3:8b") == "judge-ollama--llama3-8b~fd3fc2a9.jsonl"
 
 
-def test_no_two_models_share_a_file_even_where_case_does_not_count() -> None:
+def test_file_names_of_models_differ_by_more_than_case() -> None:
     models = ["a/b", "a--b", "a-b", "A/b", "a:b", "a b", "a-/b", "a/-b", "", "基金", "基", "..", "a\ud800", "x" * 300]
     models += ["x" * 301, file_name("model", "a:b").removeprefix("model-").removesuffix(".jsonl")]
     names = [file_name("model", model) for model in models]

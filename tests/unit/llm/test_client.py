@@ -1,3 +1,5 @@
+"""The chat client: retries, charges, recordings, budget and concurrent calls."""
+
 from __future__ import annotations
 
 import asyncio
@@ -31,9 +33,9 @@ USAGE = Usage(10, 5, 0.25)
 QUICK = RetryPolicy(base_s=0.001, cap_s=0.001)
 
 
-def client(backend: ChatModel, **more: object) -> Client:
-    settings: dict[str, object] = {"name": "openai/m", "limiter": Limiter(16), "retry": QUICK, **more}
-    return Client(backend, **settings)  # type: ignore[arg-type]
+def client(backend: ChatModel, **settings: object) -> Client:
+    all_settings: dict[str, object] = {"name": "openai/m", "limiter": Limiter(16), "retry": QUICK, **settings}
+    return Client(backend, **all_settings)  # type: ignore[arg-type]
 
 
 def user(text: str) -> list[Message]:
@@ -48,7 +50,7 @@ def ask(model: Client, text: str = "who?", meter: Meter | None = None, repeat: i
     return asyncio.run(call())
 
 
-def failed(model: Client, meter: Meter | None = None) -> ModelError:
+def failure_of(model: Client, meter: Meter | None = None) -> ModelError:
     with pytest.raises(ModelError) as raised:
         ask(model, meter=meter)
     return raised.value
@@ -67,13 +69,13 @@ def test_the_client_returns_the_reply_of_its_backend() -> None:
     assert replace(completion.usage, latency_s=None) == USAGE
 
 
-def test_params_of_a_call_go_before_those_of_the_client() -> None:
+def test_params_of_a_call_override_those_of_the_client() -> None:
     backend = ScriptedLLM("me")
     ask(client(backend, params={"temperature": 0, "seed": 1}), seed=2, max_tokens=9)
     assert backend.requests == (Asked(tuple(user("who?")), {"temperature": 0, "seed": 2, "max_tokens": 9}),)
 
 
-def test_a_call_is_charged_to_the_scope_it_is_made_in() -> None:
+def test_a_call_is_charged_to_its_scope() -> None:
     meters, model = [Meter(), Meter()], client(ScriptedLLM("me", usage=USAGE))
     for meter in (meters[0], meters[1], meters[1]):
         ask(model, meter=meter)
@@ -87,7 +89,7 @@ def test_missing_usage_of_a_reply_is_charged_as_unknown() -> None:
     assert meter.calls == Calls(1, 0, 1, None, None, None, None)
 
 
-def test_failures_are_tried_again_and_charged_as_one_call() -> None:
+def test_failed_attempts_are_retried_and_charged_as_one_call() -> None:
     meter = Meter()
     backend = ScriptedLLM([error("rate_limited"), error("truncated"), "me"], usage=USAGE)
     completion = ask(client(backend), meter=meter)
@@ -95,7 +97,7 @@ def test_failures_are_tried_again_and_charged_as_one_call() -> None:
     assert meter.calls == Calls(1, 0, 3, 10, 5, 0.25, 0.25)
 
 
-def test_latency_is_that_of_the_attempt_that_replied() -> None:
+def test_latency_is_that_of_the_successful_attempt() -> None:
     class Slow(ScriptedLLM):
         async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
             await asyncio.sleep(0.1 if len(self.requests) == 0 else 0.02)
@@ -110,15 +112,15 @@ def test_a_latency_reported_by_the_backend_is_kept() -> None:
     assert ask(client(ScriptedLLM("me", usage=Usage(latency_s=7.5)))).usage.latency_s == 7.5
 
 
-def test_a_failed_call_counts_with_what_it_sent_and_costs_nothing() -> None:
+def test_a_failed_call_counts_its_attempts_and_costs_nothing() -> None:
     meter = Meter()
-    raised = failed(client(ScriptedLLM({"": error("server_error")})), meter=meter)
+    raised = failure_of(client(ScriptedLLM({"": error("server_error")})), meter=meter)
     assert (raised.kind, raised.attempts) == ("server_error", 8)
     assert str(raised) == "the provider says server_error (tried 8 times)"
     assert meter.calls == Calls(1, 0, 8, 0, 0, 0.0, 0.0)
 
 
-def test_an_exception_of_a_backend_goes_through_untouched_and_is_charged() -> None:
+def test_an_exception_of_a_backend_is_raised_unchanged_and_charged() -> None:
     bug, meter = ZeroDivisionError("mine"), Meter()
     with pytest.raises(ZeroDivisionError) as raised:
         ask(client(ScriptedLLM({"": bug})), meter=meter)
@@ -127,28 +129,28 @@ def test_an_exception_of_a_backend_goes_through_untouched_and_is_charged() -> No
 
 
 class RateLimitError(Exception):
-    """What an HTTP client raises."""
+    """An error like that of an HTTP client."""
 
     status_code = 429
 
 
-def test_what_an_http_client_raises_in_a_model_of_a_user_s_is_tried_again() -> None:
+def test_http_errors_of_a_custom_model_are_retried() -> None:
     meter = Meter()
     completion = ask(client(ScriptedLLM([RateLimitError(), TimeoutError(), "me"], usage=USAGE)), meter=meter)
     assert (completion.text, completion.attempts) == ("me", 3)
     assert meter.calls == Calls(1, 0, 3, 10, 5, 0.25, 0.25)
-    raised = failed(client(ScriptedLLM({"": RateLimitError()}), retry=RetryPolicy(2, base_s=0.001)))
+    raised = failure_of(client(ScriptedLLM({"": RateLimitError()}), retry=RetryPolicy(2, base_s=0.001)))
     assert (raised.kind, raised.attempts) == ("rate_limited", 2)
     assert str(raised).startswith("the model openai/m refused the call: too many requests; ")
 
 
-def test_a_missing_library_is_reported_before_anything_is_sent(purse: Path) -> None:
-    def missing(*of: object) -> float:
+def test_a_missing_library_is_reported_before_anything_is_sent(budget_file: Path) -> None:
+    def raise_missing(*args: object) -> float:
         raise MissingDependencyError("asking a model", "llm")
 
     for model in (
         client(ScriptedLLM({"": MissingDependencyError("asking a model", "llm")})),
-        client(ScriptedLLM("me"), budget=Budget(1.0, purse), max_cost=missing),
+        client(ScriptedLLM("me"), budget=Budget(1.0, budget_file), max_cost=raise_missing),
     ):
         meter = Meter()
         with pytest.raises(SystemContractError, match=r"^asking a model needs .*pytest-rageval\[llm\]'$"):
@@ -165,16 +167,16 @@ def test_a_backend_without_a_completion_is_reported() -> None:
         def complete(self, messages: Sequence[Message], **params: object) -> Completion:
             return Completion("me")
 
-    wanted = r"; return a Completion from `async def complete\(messages, \*\*params\)`$"
-    with pytest.raises(SystemContractError, match=r"^the model openai/m returned 'me'" + wanted):
+    advice = r"; return a Completion from `async def complete\(messages, \*\*params\)`$"
+    with pytest.raises(SystemContractError, match=r"^the model openai/m returned 'me'" + advice):
         ask(client(Wrong()))
-    with pytest.raises(SystemContractError, match=r"^the model openai/m returned Completion\(text='me', .*" + wanted):
+    with pytest.raises(SystemContractError, match=r"^the model openai/m returned Completion\(text='me', .*" + advice):
         ask(client(Sync()))  # type: ignore[arg-type]
-    with pytest.raises(SystemContractError, match=r"^the model openai/m returned Completion\(text=5, .*" + wanted):
+    with pytest.raises(SystemContractError, match=r"^the model openai/m returned Completion\(text=5, .*" + advice):
         ask(client(ScriptedLLM([Completion(5)])))  # type: ignore[arg-type]
 
 
-def test_a_null_reply_with_calls_of_tools_is_an_empty_text() -> None:
+def test_a_null_reply_with_tool_calls_is_an_empty_text() -> None:
     calls = (ToolCall("c1", "Search", "{}"),)
     reply = ask(client(ScriptedLLM([Completion(None, tool_calls=calls)])))  # type: ignore[arg-type]
     assert (reply.text, reply.tool_calls) == ("", calls)
@@ -183,7 +185,7 @@ def test_a_null_reply_with_calls_of_tools_is_an_empty_text() -> None:
         ask(client(ScriptedLLM([Completion(None, finish_reason="stop")])))  # type: ignore[arg-type]
 
 
-def test_a_usage_that_cannot_be_is_refused_and_not_charged() -> None:
+def test_an_impossible_usage_is_refused_and_not_charged() -> None:
     meter = Meter()
     for usage, part in (
         (Usage(1, 1, -100), r"cost_usd of -100"),
@@ -200,15 +202,15 @@ def test_a_usage_that_cannot_be_is_refused_and_not_charged() -> None:
 
 
 @pytest.mark.parametrize("kind", ["auth", "not_found"])
-def test_the_first_refusal_before_any_reply_is_remembered(kind: str) -> None:
+def test_the_first_refusal_before_any_reply_is_raised_again(kind: str) -> None:
     first = error(kind)
     model = client(ScriptedLLM([error("server_error"), first, error(kind), "me"]))
-    assert str(failed(model)) == f"the provider says {kind} (tried twice)"
-    assert str(failed(model)) == f"the provider says {kind}"
+    assert str(failure_of(model)) == f"the provider says {kind} (tried twice)"
+    assert str(failure_of(model)) == f"the provider says {kind}"
     assert (model.refused, model.succeeded) == (first, False)
 
 
-def test_after_a_refusal_nothing_is_sent_any_more() -> None:
+def test_after_a_refusal_nothing_more_is_sent() -> None:
     meter, backend = Meter(), ScriptedLLM({"": error("auth")}, delay_s=0.01)
     model = client(backend, limiter=Limiter(4))
 
@@ -221,16 +223,16 @@ def test_after_a_refusal_nothing_is_sent_any_more() -> None:
     assert len(backend.requests) == meter.calls.attempts == meter.calls.calls == 4
 
 
-def test_a_refusal_after_a_reply_and_another_error_are_not_kept() -> None:
+def test_other_errors_and_refusals_after_a_reply_are_not_raised_again() -> None:
     model = client(ScriptedLLM([error("bad_request"), "me", error("auth")]))
-    failed(model)
+    failure_of(model)
     assert (model.refused, model.succeeded) == (None, False)
     ask(model)
-    failed(model)
+    failure_of(model)
     assert (model.refused, model.succeeded) == (None, True)
 
 
-def test_closing_it_closes_a_backend_that_can_be_closed() -> None:
+def test_closing_the_client_closes_its_backend() -> None:
     class Closing(ScriptedLLM):
         closed = 0
 
@@ -246,7 +248,7 @@ def test_closing_it_closes_a_backend_that_can_be_closed() -> None:
 # Cancelled calls
 
 
-def cancelled(model: Client, after_s: float) -> Calls:
+def calls_after_cancel(model: Client, after_s: float) -> Calls:
     async def call() -> None:
         SCOPE.set(Scope(meter))
         task = asyncio.create_task(model.complete(user("who?")))
@@ -260,44 +262,44 @@ def cancelled(model: Client, after_s: float) -> Calls:
     return meter.calls
 
 
-def test_a_call_cancelled_in_flight_may_have_cost_something() -> None:
+def test_a_call_cancelled_in_flight_has_an_unknown_cost() -> None:
     backend = ScriptedLLM([error("timeout"), "late"], delay_s=0.1)
-    calls = cancelled(client(backend), 0.15)
+    calls = calls_after_cancel(client(backend), 0.15)
     assert calls.exact == Calls(1, 0, 2, None, None, None, None)
     assert calls.on_their_way == 1
 
 
-def test_a_call_cancelled_when_its_reply_had_arrived_cost_what_that_did(purse: Path) -> None:
+def test_a_call_cancelled_after_its_reply_costs_what_the_reply_cost(budget_file: Path) -> None:
     class Replying:
-        replied = False
+        has_replied = False
 
         async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
             await asyncio.sleep(0)
-            self.replied = True
+            self.has_replied = True
             return Completion("me", USAGE)
 
     async def call() -> None:
         SCOPE.set(Scope(meter))
         task = asyncio.create_task(model.complete(user("who?")))
-        while not backend.replied:
+        while not backend.has_replied:
             await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
     backend, meter = Replying(), Meter()
-    model = client(backend, budget=Budget(1.0, purse), max_cost=priced, params={"max_tokens": 500})
+    model = client(backend, budget=Budget(1.0, budget_file), max_cost=highest_price, params={"max_tokens": 500})
     asyncio.run(call())
     assert meter.calls == Calls(1, 0, 1, 10, 5, 0.25, 0.25)
-    assert spent(purse) == (0.25, 0.0)
+    assert budget_state(budget_file) == (0.25, 0.0)
 
 
-def test_a_call_cancelled_between_two_tries_cost_nothing() -> None:
+def test_a_call_cancelled_between_two_attempts_costs_nothing() -> None:
     backend = ScriptedLLM({"": ModelError("timeout", "slow", retry_after=60.0)})
-    assert cancelled(client(backend), 0.05) == Calls(1, 0, 1, 0, 0, 0.0, 0.0)
+    assert calls_after_cancel(client(backend), 0.05) == Calls(1, 0, 1, 0, 0, 0.0, 0.0)
 
 
-def test_a_call_cancelled_before_it_was_sent_is_none() -> None:
+def test_a_call_cancelled_before_it_was_sent_does_not_count() -> None:
     async def call() -> None:
         async with limiter.turn():
             task = asyncio.create_task(client(ScriptedLLM("me"), limiter=limiter).complete(user("who?")))
@@ -315,11 +317,11 @@ def test_a_call_cancelled_before_it_was_sent_is_none() -> None:
 # Recordings
 
 
-def recording(folder: Path, backend: ChatModel, mode: str = "new_episodes", **more: object) -> Client:
-    return client(backend, cassettes=Cassettes(folder, mode), **more)
+def recording(folder: Path, backend: ChatModel, mode: str = "new_episodes", **settings: object) -> Client:
+    return client(backend, cassettes=Cassettes(folder, mode), **settings)
 
 
-def test_a_recorded_call_is_replayed_at_its_price_for_nothing(tmp_path: Path) -> None:
+def test_a_replay_reports_the_recorded_price_and_spends_nothing(tmp_path: Path) -> None:
     reply = Completion("me\n“é”", USAGE, "length", "m-2024", attempts=1)
     ask(recording(tmp_path, ScriptedLLM([error("timeout"), reply])))
     backend, meter = ScriptedLLM([]), Meter()
@@ -330,18 +332,18 @@ def test_a_recorded_call_is_replayed_at_its_price_for_nothing(tmp_path: Path) ->
     assert (backend.requests, model.succeeded) == ((), False)
 
 
-def test_the_keys_of_recordings_that_were_written_or_read_are_noted(tmp_path: Path) -> None:
-    written, read = Meter(), Meter()
-    for meter in (written, read):
+def test_the_meter_lists_the_keys_of_used_recordings(tmp_path: Path) -> None:
+    live_meter, replay_meter = Meter(), Meter()
+    for meter in (live_meter, replay_meter):
         model = recording(tmp_path, ScriptedLLM("me"))
         for text in ("b", "a", "b"):
             ask(model, text, meter)
-    assert len(set(written.keys)) == len(written.keys) == 2
-    assert read.keys == written.keys
-    assert (written.calls.replayed, read.calls.replayed) == (1, 3)
+    assert len(set(live_meter.keys)) == len(live_meter.keys) == 2
+    assert replay_meter.keys == live_meter.keys
+    assert (live_meter.calls.replayed, replay_meter.calls.replayed) == (1, 3)
 
 
-def test_a_recording_belongs_to_a_model_its_kind_its_params_and_a_repetition(tmp_path: Path) -> None:
+def test_a_recording_depends_on_kind_params_and_repeat(tmp_path: Path) -> None:
     backend = ScriptedLLM([str(number) for number in range(5)])
     model = recording(tmp_path, backend, params={"seed": 1})
     judge = recording(tmp_path, backend, params={"seed": 1}, kind="judge")
@@ -358,7 +360,7 @@ def test_address_and_transport_are_not_part_of_a_recording(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("mode", "replayed"), [("none", True), ("once", True), ("new_episodes", True), ("all", False)])
-def test_it_says_beforehand_what_it_would_replay(mode: str, replayed: bool, tmp_path: Path) -> None:
+def test_replays_predicts_whether_the_client_would_replay_a_call(mode: str, replayed: bool, tmp_path: Path) -> None:
     ask(client(ScriptedLLM("me"), params={"seed": 1}, cassettes=Cassettes(tmp_path, "new_episodes")), "old", repeat=2)
     backend = ScriptedLLM("no")
     model = client(backend, params={"seed": 1}, cassettes=Cassettes(tmp_path, mode))
@@ -370,14 +372,14 @@ def test_it_says_beforehand_what_it_would_replay(mode: str, replayed: bool, tmp_
     assert not backend.requests
 
 
-def test_a_call_that_is_not_recorded_is_an_error_and_nothing_is_charged(tmp_path: Path) -> None:
+def test_a_call_without_a_recording_is_an_error_and_is_not_charged(tmp_path: Path) -> None:
     backend, meter = ScriptedLLM("me"), Meter()
-    raised = failed(recording(tmp_path, backend, "none"), meter=meter)
+    raised = failure_of(recording(tmp_path, backend, "none"), meter=meter)
     assert (raised.kind, raised.attempts, backend.requests, meter.calls) == ("not_recorded", 0, (), Calls())
 
 
 def test_a_failed_call_is_not_recorded(tmp_path: Path) -> None:
-    failed(recording(tmp_path, ScriptedLLM([error("bad_request")])))
+    failure_of(recording(tmp_path, ScriptedLLM([error("bad_request")])))
     assert list(tmp_path.glob("*.jsonl")) == []
 
 
@@ -394,16 +396,16 @@ def test_recording_the_same_calls_again_changes_no_byte(tmp_path: Path) -> None:
     assert len(files[0]) == 1
 
 
-class Numbering(ScriptedLLM):
-    """Gives another reply each time, after a while."""
+class VaryingModel(ScriptedLLM):
+    """Gives a different reply each time, after a short delay."""
 
     def __init__(self, *first: str | Exception) -> None:
         replies = iter((*first, *"abcdefgh"))
         super().__init__(lambda messages: next(replies), usage=USAGE, delay_s=0.02)
 
 
-def together(model: Client, meters: Sequence[Meter], cancel_first: bool = False) -> list[str]:
-    """Return the replies to identical calls in flight at a time, or the names of what they raised."""
+def call_concurrently(model: Client, meters: Sequence[Meter], cancel_first: bool = False) -> list[str]:
+    """Return the replies to identical concurrent calls, or the names of their errors."""
 
     async def call(meter: Meter) -> str:
         SCOPE.set(Scope(meter))
@@ -414,8 +416,8 @@ def together(model: Client, meters: Sequence[Meter], cancel_first: bool = False)
         await asyncio.sleep(0.01)
         if cancel_first:
             tasks[0].cancel()
-        done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
-        return [each if isinstance(each, str) else type(each).__name__ for each in done]
+        results = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+        return [each if isinstance(each, str) else type(each).__name__ for each in results]
 
     return asyncio.run(calls())
 
@@ -426,10 +428,10 @@ def recorded_texts(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["once", "new_episodes", "all"])
-def test_identical_calls_in_flight_are_asked_once_and_score_what_is_recorded(mode: str, tmp_path: Path) -> None:
-    backend, meters = Numbering(), [Meter() for _ in range(4)]
+def test_identical_calls_in_flight_are_asked_once_and_share_the_recorded_reply(mode: str, tmp_path: Path) -> None:
+    backend, meters = VaryingModel(), [Meter() for _ in range(4)]
     model = recording(tmp_path, backend, mode)
-    assert together(model, meters) == ["a"] * 4
+    assert call_concurrently(model, meters) == ["a"] * 4
     assert [meter.calls for meter in meters] == [Calls(1, 0, 1, 10, 5, 0.25, 0.25)] + [
         Calls(1, 1, 0, 10, 5, 0.25, 0.0)
     ] * 3
@@ -439,30 +441,30 @@ def test_identical_calls_in_flight_are_asked_once_and_score_what_is_recorded(mod
 
 
 def test_without_recordings_identical_calls_are_all_asked() -> None:
-    assert sorted(together(client(Numbering()), [Meter()] * 3)) == ["a", "b", "c"]
+    assert sorted(call_concurrently(client(VaryingModel()), [Meter()] * 3)) == ["a", "b", "c"]
 
 
-def test_who_waited_for_a_call_that_failed_asks_for_itself(tmp_path: Path) -> None:
-    backend = Numbering(error("bad_request"))
-    replies = together(recording(tmp_path, backend), [Meter()] * 3)
+def test_calls_that_waited_for_a_failed_call_are_asked_separately(tmp_path: Path) -> None:
+    backend = VaryingModel(error("bad_request"))
+    replies = call_concurrently(recording(tmp_path, backend), [Meter()] * 3)
     assert replies == ["ModelError", "a", "a"]
     assert recorded_texts(tmp_path) == ["a"]
-    assert len(backend.requests) == 3  # those who waited did not wait for each other, too
-    backend = Numbering(error("bad_request"), error("bad_request"), error("bad_request"))
-    assert together(recording(tmp_path / "new", backend), [Meter()] * 3) == ["ModelError"] * 3
+    assert len(backend.requests) == 3  # the waiting calls did not wait for each other
+    backend = VaryingModel(error("bad_request"), error("bad_request"), error("bad_request"))
+    assert call_concurrently(recording(tmp_path / "new", backend), [Meter()] * 3) == ["ModelError"] * 3
 
 
-def test_of_those_who_waited_for_a_cancelled_call_one_takes_over(tmp_path: Path) -> None:
-    backend, meters = Numbering(), [Meter() for _ in range(3)]
-    assert together(recording(tmp_path, backend), meters, cancel_first=True) == ["CancelledError", "b", "b"]
+def test_one_of_the_calls_that_waited_for_a_cancelled_call_replaces_it(tmp_path: Path) -> None:
+    backend, meters = VaryingModel(), [Meter() for _ in range(3)]
+    assert call_concurrently(recording(tmp_path, backend), meters, cancel_first=True) == ["CancelledError", "b", "b"]
     assert [meter.calls.replayed for meter in meters] == [0, 0, 1]
     assert (len(backend.requests), recorded_texts(tmp_path)) == (2, ["b"])
 
 
 def test_identical_calls_on_several_loops_are_asked_once(tmp_path: Path) -> None:
     loop = LoopThread()
-    loop.run(asyncio.sleep(0))  # from here on it is one
-    backend = Numbering()
+    loop.run(asyncio.sleep(0))  # starts the loop
+    backend = VaryingModel()
     model = recording(tmp_path, backend, run_on_loop=loop.await_on_loop)
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(lambda _: ask(model).text, range(4))) == ["a"] * 4
@@ -474,7 +476,7 @@ def test_a_recording_without_a_field_is_reported(tmp_path: Path) -> None:
     ask(recording(tmp_path, ScriptedLLM("me")))
     (path,) = tmp_path.glob("*.jsonl")
     path.write_text(path.read_text().replace('"text"', '"txt"'))
-    raised = failed(recording(tmp_path, ScriptedLLM([])))
+    raised = failure_of(recording(tmp_path, ScriptedLLM([])))
     assert raised.kind == "malformed_response"
     assert "has no 'text'; delete it and record it again" in str(raised)
 
@@ -483,111 +485,111 @@ def test_a_recording_with_a_negative_cost_is_reported(tmp_path: Path) -> None:
     ask(recording(tmp_path, ScriptedLLM("me", usage=Usage(1, 1, 0.5))))
     (path,) = tmp_path.glob("*.jsonl")
     path.write_text(path.read_text().replace('"cost_usd": 0.5', '"cost_usd": -100'))
-    raised = failed(recording(tmp_path, ScriptedLLM([])))
+    raised = failure_of(recording(tmp_path, ScriptedLLM([])))
     assert raised.kind == "malformed_response"
     assert "has a cost_usd of -100, wanted a finite number of 0 or more; delete it and record it again" in str(raised)
 
 
-def test_replaying_is_quick_and_imports_no_library_of_a_provider(tmp_path: Path) -> None:
-    async def replayed() -> float:
-        begun = process_time()
+def test_a_replay_takes_less_than_a_millisecond_and_imports_no_provider_library(tmp_path: Path) -> None:
+    async def seconds_per_call() -> float:
+        start = process_time()
         for number in range(500):
             await model.complete(user(f"question {number} " * 50))
-        return (process_time() - begun) / 500
+        return (process_time() - start) / 500
 
     recorder = recording(tmp_path, ScriptedLLM("me", usage=USAGE))
-    asyncio.run(recorded(recorder, 500))
+    asyncio.run(record_calls(recorder, 500))
     before = set(sys.modules)
     model = recording(tmp_path, ScriptedLLM([]), "none")
-    assert asyncio.run(replayed()) < 0.001
+    assert asyncio.run(seconds_per_call()) < 0.001
     assert not {"litellm", "openai", "httpx"} & (set(sys.modules) - before)
 
 
-async def recorded(model: Client, number: int) -> None:
+async def record_calls(model: Client, number: int) -> None:
     await asyncio.gather(*(model.complete(user(f"question {at} " * 50)) for at in range(number)))
 
 
 # Money
 
 
-LONGEST = 2000
-"""Tokens that a reply of this model may have."""
+LONGEST_REPLY = 2000
+"""Most tokens that a reply of this model may have."""
 
 
-def priced(messages: Sequence[Message], params: Mapping[str, object]) -> float:
+def highest_price(messages: Sequence[Message], params: Mapping[str, object]) -> float:
     longest = int(str(params["max_tokens"]))
-    return (LONGEST if longest == UNSET else longest) / 1000
+    return (LONGEST_REPLY if longest == UNSET else longest) / 1000
 
 
 @pytest.fixture
-def purse(tmp_path: Path) -> Path:
+def budget_file(tmp_path: Path) -> Path:
     return tmp_path / "budget.json"
 
 
-def spent(purse: Path) -> tuple[float, float]:
-    state: dict[str, float] = json.loads(purse.read_text())
+def budget_state(budget_file: Path) -> tuple[float, float]:
+    state: dict[str, float] = json.loads(budget_file.read_text())
     return state["spent"], state["reserved"]
 
 
-def test_a_call_reserves_its_highest_price_and_settles_its_real_one(purse: Path) -> None:
-    class Looking(ScriptedLLM):
+def test_a_call_reserves_its_highest_price_and_settles_its_real_price(budget_file: Path) -> None:
+    class BudgetReader(ScriptedLLM):
         async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
-            seen.append(spent(purse))
+            states.append(budget_state(budget_file))
             return await super().complete(messages, **params)
 
-    seen: list[tuple[float, float]] = []
-    backend = Looking([error("timeout"), Completion("me", USAGE)])
-    ask(client(backend, budget=Budget(1.0, purse), max_cost=priced), max_tokens=500)
-    assert seen == [(0.0, 0.5)] * 2
-    assert spent(purse) == (0.25, 0.0)
+    states: list[tuple[float, float]] = []
+    backend = BudgetReader([error("timeout"), Completion("me", USAGE)])
+    ask(client(backend, budget=Budget(1.0, budget_file), max_cost=highest_price), max_tokens=500)
+    assert states == [(0.0, 0.5)] * 2
+    assert budget_state(budget_file) == (0.25, 0.0)
 
 
-def test_a_call_that_would_pass_the_budget_is_not_sent(purse: Path) -> None:
+def test_a_call_that_would_exceed_the_budget_is_not_sent(budget_file: Path) -> None:
     backend, meter = ScriptedLLM("me", usage=USAGE), Meter()
-    model = client(backend, budget=Budget(0.7, purse), max_cost=priced, params={"max_tokens": 500})
+    model = client(backend, budget=Budget(0.7, budget_file), max_cost=highest_price, params={"max_tokens": 500})
     ask(model)
-    raised = failed(model, meter=meter)
+    raised = failure_of(model, meter=meter)
     assert (raised.kind, raised.attempts, meter.calls, len(backend.requests)) == ("budget", 0, Calls(), 1)
     assert str(raised).startswith("the budget of $0.7 would be passed by a call that may cost $0.5, with $0.25 spent")
     assert "max_tokens" not in str(raised)
 
 
-def test_without_max_tokens_the_longest_reply_is_assumed_and_reported(purse: Path) -> None:
+def test_without_max_tokens_the_longest_reply_is_assumed_and_reported(budget_file: Path) -> None:
     backend = ScriptedLLM("me")
-    raised = failed(client(backend, budget=Budget(1.9, purse), max_cost=priced, kind="judge"))
+    raised = failure_of(client(backend, budget=Budget(1.9, budget_file), max_cost=highest_price, kind="judge"))
     assert (raised.kind, raised.attempts) == ("budget", 0)
     assert "by a call that may cost $2, " in str(raised)
     assert str(raised).endswith(
         "(the longest possible reply of openai/m is assumed; give a lower max_tokens in rag_judge_params)"
     )
-    ask(client(backend, budget=Budget(2.0, purse), max_cost=priced))
+    ask(client(backend, budget=Budget(2.0, budget_file), max_cost=highest_price))
     assert backend.requests[0].params == {}
 
 
-def test_where_that_is_unknown_max_tokens_is_wanted(purse: Path) -> None:
+def test_max_tokens_is_required_if_the_longest_reply_is_unknown(budget_file: Path) -> None:
     def most(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
-        return None if params["max_tokens"] == UNSET else priced(messages, params)
+        return None if params["max_tokens"] == UNSET else highest_price(messages, params)
 
     backend = ScriptedLLM("me")
-    raised = failed(client(backend, budget=Budget(9.0, purse), max_cost=most, kind="judge"))
+    raised = failure_of(client(backend, budget=Budget(9.0, budget_file), max_cost=most, kind="judge"))
     assert (raised.kind, raised.attempts, backend.requests) == ("budget", 0, ())
     assert str(raised) == (
         "the budget cannot be kept because it is unknown how long a reply of openai/m may be; "
         "give max_tokens in rag_judge_params"
     )
-    ask(client(backend, budget=Budget(9.0, purse), max_cost=most), max_tokens=500)
-    assert spent(purse) == (0.5, 0.0)
+    ask(client(backend, budget=Budget(9.0, budget_file), max_cost=most), max_tokens=500)
+    assert budget_state(budget_file) == (0.5, 0.0)
 
 
-def test_the_newer_name_of_max_tokens_also_counts(purse: Path) -> None:
-    ask(client(ScriptedLLM("me"), budget=Budget(1.0, purse), max_cost=priced), max_completion_tokens=900)
-    assert spent(purse) == (0.9, 0.0)
+def test_the_newer_name_of_max_tokens_also_counts(budget_file: Path) -> None:
+    ask(client(ScriptedLLM("me"), budget=Budget(1.0, budget_file), max_cost=highest_price), max_completion_tokens=900)
+    assert budget_state(budget_file) == (0.9, 0.0)
 
 
 @pytest.mark.parametrize("most", [None, lambda messages, params: None])
-def test_an_unknown_price_cannot_be_budgeted(purse: Path, most: object) -> None:
+def test_an_unknown_price_cannot_be_budgeted(budget_file: Path, most: object) -> None:
     backend = ScriptedLLM("me")
-    raised = failed(client(backend, budget=Budget(1.0, purse), max_cost=most))
+    raised = failure_of(client(backend, budget=Budget(1.0, budget_file), max_cost=most))
     assert (raised.kind, raised.attempts, backend.requests) == ("budget", 0, ())
     assert str(raised) == (
         "the budget cannot be kept because the price of openai/m is unknown; "
@@ -595,29 +597,31 @@ def test_an_unknown_price_cannot_be_budgeted(purse: Path, most: object) -> None:
     )
 
 
-def test_a_failed_call_gives_back_what_it_reserved(purse: Path) -> None:
-    failed(client(ScriptedLLM([error("auth")]), budget=Budget(2.0, purse), max_cost=priced))
-    assert spent(purse) == (0.0, 0.0)
+def test_a_failed_call_releases_its_reservation(budget_file: Path) -> None:
+    failure_of(client(ScriptedLLM([error("auth")]), budget=Budget(2.0, budget_file), max_cost=highest_price))
+    assert budget_state(budget_file) == (0.0, 0.0)
 
 
-def test_a_reply_of_unknown_price_and_a_call_cancelled_in_flight_count_as_the_most(purse: Path) -> None:
-    budget = Budget(9.0, purse)
-    ask(client(ScriptedLLM("me"), budget=budget, max_cost=priced), max_tokens=500)
-    assert spent(purse) == (0.5, 0.0)
-    cancelled(client(ScriptedLLM("me", delay_s=1), budget=budget, max_cost=priced, params={"max_tokens": 1000}), 0.02)
-    assert spent(purse) == (1.5, 0.0)
+def test_replies_of_unknown_price_and_cancelled_calls_cost_their_reservation(budget_file: Path) -> None:
+    budget = Budget(9.0, budget_file)
+    ask(client(ScriptedLLM("me"), budget=budget, max_cost=highest_price), max_tokens=500)
+    assert budget_state(budget_file) == (0.5, 0.0)
+    calls_after_cancel(
+        client(ScriptedLLM("me", delay_s=1), budget=budget, max_cost=highest_price, params={"max_tokens": 1000}), 0.02
+    )
+    assert budget_state(budget_file) == (1.5, 0.0)
 
 
-def test_a_replayed_call_needs_no_budget(tmp_path: Path, purse: Path) -> None:
+def test_a_replayed_call_needs_no_budget(tmp_path: Path, budget_file: Path) -> None:
     ask(recording(tmp_path, ScriptedLLM("me", usage=USAGE)))
-    assert ask(recording(tmp_path, ScriptedLLM([]), budget=Budget(0.0, purse))).text == "me"
-    assert not purse.exists()
+    assert ask(recording(tmp_path, ScriptedLLM([]), budget=Budget(0.0, budget_file))).text == "me"
+    assert not budget_file.exists()
 
 
 # Many calls
 
 
-def test_a_thousand_calls_on_a_faulty_backend_all_get_their_reply_once() -> None:
+def test_a_thousand_calls_to_a_faulty_backend_all_get_one_reply() -> None:
     faults = iter(range(10**9))
 
     def reply(messages: Sequence[Message]) -> str | ModelError:
@@ -639,17 +643,17 @@ def test_a_thousand_calls_on_a_faulty_backend_all_get_their_reply_once() -> None
     assert sent == sum(completion.attempts for completion in completions) > 1200
 
 
-MIXED = {"429": 0.06, "500": 0.05, "reset": 0.03, "truncated_body": 0.03, "malformed": 0.03}
+FAULT_SHARES = {"429": 0.06, "500": 0.05, "reset": 0.03, "truncated_body": 0.03, "malformed": 0.03}
 
 
-def test_a_thousand_calls_over_http_on_a_faulty_provider_all_get_their_reply_once(openai_server: OpenAIServer) -> None:
+def test_a_thousand_http_calls_to_a_faulty_provider_all_get_one_reply(openai_server: OpenAIServer) -> None:
     async def calls() -> list[Completion]:
         try:
             return await asyncio.gather(*(model.complete(user(f"question {number}")) for number in range(1000)))
         finally:
             await model.close()
 
-    plan = openai_server.plan = shares(MIXED)
+    plan = openai_server.plan = shares(FAULT_SHARES)
     prices = {"input_cost_per_token": 0.001, "output_cost_per_token": 0.002}
     params = {"api_base": openai_server.base_url, "api_key": "sk-none", "timeout": 20, **prices}
     model = client(NamedModel("openai/m"), limiter=Limiter(64), params=params, retry=RetryPolicy(10, base_s=0.01))
@@ -659,7 +663,7 @@ def test_a_thousand_calls_over_http_on_a_faulty_provider_all_get_their_reply_onc
     SCOPE.reset(token)
     assert [completion.text for completion in completions] == [f"question {number}" for number in range(1000)]
     sent = len(openai_server.requests)
-    assert sum(plan(number, {}) is None for number in range(1, sent + 1)) == 1000  # none was answered twice
+    assert sum(plan(number, {}) is None for number in range(1, sent + 1)) == 1000  # each call was answered only once
     assert 1150 < sent == sum(completion.attempts for completion in completions)
     assert meter.calls.cost_usd == pytest.approx(1000 * 2 * (0.001 + 0.002))
     assert replace(meter.calls, cost_usd=0.0, spent_usd=0.0) == Calls(1000, 0, sent, 2000, 2000)

@@ -1,4 +1,4 @@
-"""Identical calls of a judge's, which are asked once where nothing is recorded."""
+"""Identical calls of a judge are asked once, even without recordings."""
 
 from __future__ import annotations
 
@@ -24,33 +24,32 @@ from pytest_rageval.testing import ScriptedLLM
 USAGE = Usage(10, 5, 0.25)
 
 
-def judge(backend: ScriptedLLM, **more: object) -> Client:
-    settings = {
+def judge(backend: ScriptedLLM, **settings: object) -> Client:
+    defaults = {
         "name": "openai/j",
         "reply_cache": ReplyCache(),
         "limiter": Limiter(16),
         "retry": RetryPolicy(1),
-        **more,
     }
-    return Client(backend, kind="judge", **{**settings, **more})  # type: ignore[arg-type]
+    return Client(backend, kind="judge", **{**defaults, **settings})  # type: ignore[arg-type]
 
 
-async def said(model: Client, text: str, meter: Meter, repeat: int = 1, **params: object) -> Completion:
+async def ask(model: Client, text: str, meter: Meter, repeat: int = 1, **params: object) -> Completion:
     SCOPE.set(Scope(meter, repeat))
     return await model.complete([{"role": "user", "content": text}], **params)
 
 
-def together(model: Client, texts: Sequence[str], meter: Meter) -> list[Completion | BaseException]:
-    async def all_of() -> list[Completion | BaseException]:
-        return await asyncio.gather(*(said(model, text, meter) for text in texts), return_exceptions=True)
+def ask_concurrently(model: Client, texts: Sequence[str], meter: Meter) -> list[Completion | BaseException]:
+    async def ask_all() -> list[Completion | BaseException]:
+        return await asyncio.gather(*(ask(model, text, meter) for text in texts), return_exceptions=True)
 
-    return asyncio.run(all_of())
+    return asyncio.run(ask_all())
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.02])
-def test_calls_at_the_same_time_share_one_reply_and_pay_once(delay_s: float) -> None:
+def test_concurrent_identical_calls_share_one_reply_and_pay_once(delay_s: float) -> None:
     backend, meter = ScriptedLLM(["yes", "no"], usage=USAGE, delay_s=delay_s), Meter()
-    replies = together(judge(backend), ["same", "same", "same", "other"], meter)
+    replies = ask_concurrently(judge(backend), ["same", "same", "same", "other"], meter)
     assert [reply.text for reply in replies if isinstance(reply, Completion)] == ["yes", "yes", "yes", "no"]
     assert [reply.replayed for reply in replies if isinstance(reply, Completion)] == [False, True, True, False]
     assert len(backend.requests) == 2
@@ -58,58 +57,58 @@ def test_calls_at_the_same_time_share_one_reply_and_pay_once(delay_s: float) -> 
     assert meter.keys == ()
 
 
-def test_a_call_later_has_the_reply_of_before() -> None:
+def test_a_later_identical_call_gets_the_same_reply() -> None:
     backend, meter = ScriptedLLM(["yes"], usage=USAGE), Meter()
     model = judge(backend)
-    first, second = (asyncio.run(said(model, "same", meter)) for _ in range(2))
+    first, second = (asyncio.run(ask(model, "same", meter)) for _ in range(2))
     assert (second.text, second.finish_reason, second.model) == (first.text, first.finish_reason, first.model)
     assert len(backend.requests) == 1
 
 
-def test_a_shared_reply_takes_nothing_of_the_budget(tmp_path: Path) -> None:
+def test_a_shared_reply_needs_no_budget(tmp_path: Path) -> None:
     (tmp_path / "budget").touch()
     budget = Budget(0.3, tmp_path / "budget")
     backend = ScriptedLLM({"": "yes"}, usage=USAGE)
     model = judge(backend, budget=budget, max_cost=lambda *_: 0.25, params={"max_tokens": 5})
-    assert [asyncio.run(said(model, "same", Meter())).text for _ in range(9)] == ["yes"] * 9
+    assert [asyncio.run(ask(model, "same", Meter())).text for _ in range(9)] == ["yes"] * 9
 
 
-@pytest.mark.parametrize("more", [{"repeat": 2}, {"temperature": 1}])
-def test_another_repeat_or_other_params_ask_again(more: dict[str, int]) -> None:
+@pytest.mark.parametrize("changes", [{"repeat": 2}, {"temperature": 1}])
+def test_a_call_with_another_repeat_or_params_is_asked_again(changes: dict[str, int]) -> None:
     backend = ScriptedLLM(["yes", "no"])
     model = judge(backend)
-    assert asyncio.run(said(model, "same", Meter())).text == "yes"
-    assert asyncio.run(said(model, "same", Meter(), **more)).text == "no"
+    assert asyncio.run(ask(model, "same", Meter())).text == "yes"
+    assert asyncio.run(ask(model, "same", Meter(), **changes)).text == "no"
 
 
-def test_who_waited_for_a_call_that_failed_asks_for_itself() -> None:
+def test_calls_that_waited_for_a_failed_call_are_asked_separately() -> None:
     backend = ScriptedLLM([ModelError("content_filter", "not this"), "yes", "no"], delay_s=0.01)
-    first, *waited = together(judge(backend), ["same"] * 3, Meter())
+    first, *others = ask_concurrently(judge(backend), ["same"] * 3, Meter())
     assert isinstance(first, ModelError)
-    assert [reply.text for reply in waited if isinstance(reply, Completion)] == ["yes", "yes"]
+    assert [reply.text for reply in others if isinstance(reply, Completion)] == ["yes", "yes"]
     assert len(backend.requests) == 3
 
 
-def test_params_that_no_recording_could_hold_are_asked_with() -> None:
+def test_calls_with_params_that_are_not_json_are_not_shared() -> None:
     backend = ScriptedLLM({"": "yes"})
     model = judge(backend)
     for _ in range(2):
-        assert asyncio.run(said(model, "same", Meter(), response_format=Completion)).text == "yes"
+        assert asyncio.run(ask(model, "same", Meter(), response_format=Completion)).text == "yes"
     assert len(backend.requests) == 2
 
 
-def test_the_last_requested_value_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_reply_is_dropped_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reply_cache, "MAX_REPLIES", 2)
     backend = ScriptedLLM({"": "yes"})
     model = judge(backend)
-    asked = []
+    request_counts = []
     for text in ("old", "new", "old", "newest", "old", "new"):
-        asyncio.run(said(model, text, Meter()))
-        asked.append(len(backend.requests))
-    assert asked == [1, 2, 2, 3, 3, 4]
+        asyncio.run(ask(model, text, Meter()))
+        request_counts.append(len(backend.requests))
+    assert request_counts == [1, 2, 2, 3, 3, 4]
 
 
 def test_a_model_without_stored_replies_is_always_asked() -> None:
     backend = ScriptedLLM(["yes", "no"])
     model = judge(backend, reply_cache=None)
-    assert [asyncio.run(said(model, "same", Meter())).text for _ in range(2)] == ["yes", "no"]
+    assert [asyncio.run(ask(model, "same", Meter())).text for _ in range(2)] == ["yes", "no"]

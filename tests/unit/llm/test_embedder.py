@@ -1,4 +1,4 @@
-"""The embedding client replays, retries, charges and obeys a budget like the chat client."""
+"""The embedding client replays, retries, charges and respects a budget like the chat client."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ QUICK = RetryPolicy(base_s=0.001, cap_s=0.001)
 Vectors = Callable[[Sequence[str]], Any]
 
 
-def drawn(texts: Sequence[str]) -> list[list[float]]:
-    """Return vectors of 64 random numbers with all digits of a float."""
+def random_vectors(texts: Sequence[str]) -> list[list[float]]:
+    """Return a vector of 64 random floats with all digits for each text."""
     return [[Random(f"{text}-{at}").gauss(0, 1e-3) for at in range(64)] for text in texts]
 
 
 class Backend:
-    """Returns vectors of the texts, after it has raised its ``errors``; stores its requests."""
+    """Raises its ``errors``, one a call, and then returns vectors of the texts; stores its requests."""
 
-    def __init__(self, vectors: Vectors = drawn, *errors: Exception, delay_s: float = 0.0) -> None:
+    def __init__(self, vectors: Vectors = random_vectors, *errors: Exception, delay_s: float = 0.0) -> None:
         self.vectors = vectors
         self.errors = list(errors)
         self.delay_s = delay_s
-        self.asked: list[tuple[list[str], dict[str, object]]] = []
+        self.requests: list[tuple[list[str], dict[str, object]]] = []
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
-        self.asked.append((list(texts), params))
+        self.requests.append((list(texts), params))
         await asyncio.sleep(self.delay_s)
         if self.errors:
             raise self.errors.pop(0)
         return Embeddings(self.vectors(texts), USAGE, "of-2024")
 
 
-def embedder(backend: EmbeddingModel, **more: Any) -> Embedder:
-    return Embedder(backend, **{"name": "openai/e", "limiter": Limiter(16), "retry": QUICK, **more})
+def embedder(backend: EmbeddingModel, **settings: Any) -> Embedder:
+    return Embedder(backend, **{"name": "openai/e", "limiter": Limiter(16), "retry": QUICK, **settings})
 
 
 def ask(model: Embedder, *texts: str, meter: Meter | None = None, repeat: int = 1, **params: object) -> Embeddings:
@@ -68,8 +68,8 @@ def ask(model: Embedder, *texts: str, meter: Meter | None = None, repeat: int = 
     return asyncio.run(call())
 
 
-def recording(folder: Path, backend: EmbeddingModel, mode: str = "new_episodes", **more: Any) -> Embedder:
-    return embedder(backend, cassettes=Cassettes(folder, mode), **more)
+def recording(folder: Path, backend: EmbeddingModel, mode: str = "new_episodes", **settings: Any) -> Embedder:
+    return embedder(backend, cassettes=Cassettes(folder, mode), **settings)
 
 
 # The value
@@ -104,52 +104,52 @@ def test_the_client_returns_the_reply_of_its_backend() -> None:
     model = embedder(backend, params={"dimensions": 64, "user": "a"})
     assert isinstance(model, EmbeddingModel)
     reply = ask(model, "b", "a", user="b")
-    assert reply.vectors == tuple(map(tuple, drawn(["b", "a"])))
+    assert reply.vectors == tuple(map(tuple, random_vectors(["b", "a"])))
     assert replace(reply.usage, latency_s=None) == USAGE
     assert (reply.model, reply.attempts, reply.replayed) == ("of-2024", 1, False)
     assert reply.usage.latency_s is not None
-    assert backend.asked == [(["b", "a"], {"dimensions": 64, "user": "b"})]
+    assert backend.requests == [(["b", "a"], {"dimensions": 64, "user": "b"})]
 
 
 def test_failed_embeddings_are_retried_and_charged_as_one_call() -> None:
     meter = Meter()
-    backend = Backend(drawn, ModelError("rate_limited", "later"), ModelError("server_error", "broken"))
+    backend = Backend(random_vectors, ModelError("rate_limited", "later"), ModelError("server_error", "broken"))
     assert ask(embedder(backend), "a", meter=meter).attempts == 3
     assert meter.calls == Calls(1, 0, 3, 10, 0, 0.25, 0.25)
 
 
 def test_a_refusal_before_any_reply_closes_the_client() -> None:
-    backend, meter = Backend(drawn, ModelError("auth", "no key")), Meter()
+    backend, meter = Backend(random_vectors, ModelError("auth", "no key")), Meter()
     model = embedder(backend)
     for _ in range(2):
         with pytest.raises(ModelError, match=r"^no key$"):
             ask(model, "a", meter=meter)
-    assert (model.refused is not None, len(backend.asked), meter.calls.calls) == (True, 1, 1)
+    assert (model.refused is not None, len(backend.requests), meter.calls.calls) == (True, 1, 1)
 
 
 def test_embedding_no_texts_makes_no_call(tmp_path: Path) -> None:
     backend, meter = Backend(), Meter()
     reply = ask(recording(tmp_path, backend), meter=meter)
     assert (reply.vectors, reply.attempts, reply.usage) == ((), 0, Usage(0, 0, 0.0))
-    assert (backend.asked, meter.calls, list(tmp_path.iterdir())) == ([], Calls(), [])
+    assert (backend.requests, meter.calls, list(tmp_path.iterdir())) == ([], Calls(), [])
 
 
-def test_one_text_is_not_taken_for_its_characters() -> None:
+def test_a_single_string_is_refused() -> None:
     backend = Backend()
     with pytest.raises(TypeError, match=r"write embed\(\[text\]\)$"):
         asyncio.run(embedder(backend).embed("a text"))
-    assert backend.asked == []
+    assert backend.requests == []
 
 
 def test_a_backend_with_another_result_type_is_reported() -> None:
     class Bare:
         async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
-            return drawn(texts)  # type: ignore[return-value]
+            return random_vectors(texts)  # type: ignore[return-value]
 
-    wanted = r"; return Embeddings with one vector a text from `async def embed\(texts, \*\*params\)`$"
-    with pytest.raises(SystemContractError, match=r"^the model openai/e returned \[\[.*" + wanted):
+    advice = r"; return Embeddings with one vector a text from `async def embed\(texts, \*\*params\)`$"
+    with pytest.raises(SystemContractError, match=r"^the model openai/e returned \[\[.*" + advice):
         ask(embedder(Bare()), "a")
-    with pytest.raises(SystemContractError, match=r"^the model openai/e returned Embeddings\(.*" + wanted):
+    with pytest.raises(SystemContractError, match=r"^the model openai/e returned Embeddings\(.*" + advice):
         ask(embedder(Backend(lambda texts: [[1.0]])), "a", "b")
 
 
@@ -174,7 +174,7 @@ def test_a_replay_returns_the_same_digits_and_price_and_spends_nothing(tmp_path:
     backend, meter = Backend(), Meter()
     again = ask(recording(tmp_path, backend, "none"), *texts, meter=meter)
     assert again == replace(first, usage=USAGE, attempts=0, replayed=True)
-    assert (backend.asked, meter.calls) == ([], Calls(1, 1, 0, 10, 0, 0.25, 0.0))
+    assert (backend.requests, meter.calls) == ([], Calls(1, 1, 0, 10, 0, 0.25, 0.0))
     assert len(meter.keys) == 1
 
 
@@ -185,8 +185,12 @@ def test_a_recording_contains_the_texts_and_vectors_of_one_call(tmp_path: Path) 
     assert (record["kind"], record["model"], record["params"]) == ("embedding", "openai/e", {"dimensions": 64})
     assert record["messages"] == ["b", "a"]
     assert record["response"] == {
-        "vectors": drawn(["b", "a"]), "model": "of-2024", "prompt_tokens": 10, "completion_tokens": 0, "cost_usd": 0.25,
-    }  # fmt: skip
+        "vectors": random_vectors(["b", "a"]),
+        "model": "of-2024",
+        "prompt_tokens": 10,
+        "completion_tokens": 0,
+        "cost_usd": 0.25,
+    }
 
 
 def test_a_recording_depends_on_the_order_of_texts_the_params_and_the_repeat(tmp_path: Path) -> None:
@@ -197,7 +201,7 @@ def test_a_recording_depends_on_the_order_of_texts_the_params_and_the_repeat(tmp
         ask(model, "b", "a")
         ask(model, "a", "b", dimensions=2)
         ask(model, "a", "b", repeat=2)
-    assert len(backend.asked) == 4
+    assert len(backend.requests) == 4
     assert model.replays(["a", "b"])
     assert not model.replays(["a"])
 
@@ -215,20 +219,20 @@ def test_recording_the_same_calls_again_changes_no_byte(tmp_path: Path) -> None:
     assert files[0][0].count(b"\n") == 3
 
 
-def test_an_unrecorded_embedding_shows_the_nearest_texts(tmp_path: Path) -> None:
+def test_the_error_for_an_unrecorded_embedding_shows_the_nearest_texts(tmp_path: Path) -> None:
     model = recording(tmp_path, Backend())
     ask(model, "Where is the Louvre in all of Paris?", "unchanged")
     ask(model, "something else")
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         ask(recording(tmp_path, Backend(), "none"), "Where is the Orsay in all of Paris?", "unchanged")
-    told = str(raised.value)
-    assert raised.value.kind == "not_recorded"
-    assert told.startswith("no reply of embedding 'openai/e' to this request is recorded (2 are in ")
-    assert "-  Where is the Louvre in all of Paris?\n+  Where is the Orsay in all of Paris?" in told
-    assert "0." not in told
+    message = str(error.value)
+    assert error.value.kind == "not_recorded"
+    assert message.startswith("no reply of embedding 'openai/e' to this request is recorded (2 are in ")
+    assert "-  Where is the Louvre in all of Paris?\n+  Where is the Orsay in all of Paris?" in message
+    assert "0." not in message
 
 
-def test_the_nearest_recording_is_found_by_the_length_of_texts_and_not_of_vectors(tmp_path: Path) -> None:
+def test_the_nearest_recording_is_found_by_its_texts_and_not_by_its_vectors(tmp_path: Path) -> None:
     cassettes = Cassettes(tmp_path, "new_episodes")
     model = embedder(
         Backend(lambda texts: [[float(len(texts[0]))] * (9 if len(texts[0]) > 9 else 1)]), cassettes=cassettes
@@ -258,16 +262,16 @@ def test_replaying_imports_no_library_of_a_provider_and_opens_no_socket(tmp_path
 # Money
 
 
-def test_texts_are_priced_as_a_prompt_without_a_reply(tmp_path: Path) -> None:
-    priced: list[Any] = []
+def test_texts_are_priced_like_a_prompt_without_a_reply(tmp_path: Path) -> None:
+    price_requests: list[Any] = []
 
     def most(messages: Any, params: Any) -> float:
-        priced.append((messages, params))
+        price_requests.append((messages, params))
         return 0.5
 
     model = embedder(Backend(), budget=Budget(0.6, tmp_path / "budget.json"), max_cost=most)
     ask(model, "a", "b")
-    assert priced == [([{"role": "", "content": "a"}, {"role": "", "content": "b"}], {"max_tokens": 0})]
+    assert price_requests == [([{"role": "", "content": "a"}, {"role": "", "content": "b"}], {"max_tokens": 0})]
     with pytest.raises(
         ModelError,
         match=r"^the budget of \$0\.6 would be passed by .*raise --rag-budget-usd, and go on",
@@ -277,10 +281,10 @@ def test_texts_are_priced_as_a_prompt_without_a_reply(tmp_path: Path) -> None:
 
 def test_an_unknown_price_cannot_be_budgeted(tmp_path: Path) -> None:
     backend = Backend()
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         ask(embedder(backend, budget=Budget(1.0, tmp_path / "budget.json")), "a")
-    assert (raised.value.kind, backend.asked) == ("budget", [])
-    assert str(raised.value).endswith("unknown; give input_cost_per_token in rag_embedder_params")
+    assert (error.value.kind, backend.requests) == ("budget", [])
+    assert str(error.value).endswith("unknown; give input_cost_per_token in rag_embedder_params")
 
 
 # The backend
@@ -294,7 +298,7 @@ def embed(
     **params: Any,
 ) -> Embeddings:
     params = {"api_base": server.base_url, "api_key": "sk-test", **params}
-    return used(backend, model, lambda opened: opened.embed(texts, **params))
+    return used(backend, model, lambda client: client.embed(texts, **params))
 
 
 @openai_backends
@@ -314,8 +318,8 @@ def test_an_unknown_price_stays_unknown_unless_the_params_set_it(
     openai_server: OpenAIServer, backend: ModelBackend
 ) -> None:
     assert embed(backend, openai_server, "a b", model="openai/of-our-own").usage.cost_usd is None
-    given = embed(backend, openai_server, "a b", model="openai/of-our-own", input_cost_per_token=0.5)
-    assert given.usage.cost_usd == 1.0
+    reply = embed(backend, openai_server, "a b", model="openai/of-our-own", input_cost_per_token=0.5)
+    assert reply.usage.cost_usd == 1.0
     assert "input_cost_per_token" not in openai_server.requests[-1].body
 
 
@@ -335,14 +339,14 @@ def test_the_backend_sends_nothing_for_no_texts(openai_server: OpenAIServer, bac
     ],
 )
 @openai_backends
-def test_vectors_that_cannot_be_used_are_a_malformed_reply(
+def test_invalid_vectors_are_a_malformed_reply(
     openai_server: OpenAIServer, backend: ModelBackend, rows: Any, why: str
 ) -> None:
     openai_server.vectors = lambda texts: rows
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         embed(backend, openai_server, "a", "b")
-    assert raised.value.kind == "malformed_response"
-    assert f" gave a reply that cannot be used ({why}); " in str(raised.value)
+    assert error.value.kind == "malformed_response"
+    assert f" gave a reply that cannot be used ({why}); " in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -355,6 +359,6 @@ def test_faults_have_the_kind_of_their_cause(
     openai_server: OpenAIServer, backend: ModelBackend, fault: Fault, kind: str
 ) -> None:
     openai_server.plan = lambda number, body: fault
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as error:
         embed(backend, openai_server, "a")
-    assert (raised.value.kind, len(openai_server.requests)) == (kind, 1)
+    assert (error.value.kind, len(openai_server.requests)) == (kind, 1)

@@ -1,4 +1,4 @@
-"""Exceptions become errors by status and by name, without any library."""
+"""Exceptions of HTTP clients and litellm become model errors, by status and by name."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class HTTPStatusError(Exception):
         self.response = response
 
 
-def made(name: str, message: str = "", status: object = None, base: type[Exception] = Exception) -> Exception:
-    """Return an exception of a class of that name, as litellm's module has it."""
+def exception(name: str, message: str = "", status: object = None, base: type[Exception] = Exception) -> Exception:
+    """Return an exception whose class has this name and is in litellm's module of exceptions."""
     error: Exception = type(name, (base,), {"__module__": "litellm.exceptions"})(message)
     if status is not None:
         error.status_code = status  # type: ignore[attr-defined]
@@ -39,8 +39,8 @@ def made(name: str, message: str = "", status: object = None, base: type[Excepti
     [(400, "bad_request"), (401, "auth"), (403, "auth"), (404, "not_found"), (408, "timeout"), (422, "bad_request"),
      (429, "rate_limited"), (500, "server_error"), (502, "server_error"), (503, "server_error"), (529, "server_error")],
 )  # fmt: skip
-def test_the_status_of_the_reply_counts_more_than_the_name_litellm_gives_it(status: int, kind: str) -> None:
-    outer = made("BadRequestError", "litellm.BadRequestError: invalid_request_error", status)
+def test_the_status_of_the_reply_overrides_the_class_of_litellms_error(status: int, kind: str) -> None:
+    outer = exception("BadRequestError", "litellm.BadRequestError: invalid_request_error", status)
     outer.__cause__ = HTTPStatusError(_Response(status, "said so"))
 
     error = model_error(outer, "some/model")
@@ -52,24 +52,24 @@ def test_the_status_of_the_reply_counts_more_than_the_name_litellm_gives_it(stat
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (made("ContextWindowExceededError", status=400), "context_length"),
-        (made("ContentPolicyViolationError", status=400), "content_filter"),
-        (made("BadRequestError", '{"code": "context_length_exceeded"}', 400), "context_length"),
-        (made("Timeout", status=408), "timeout"),
+        (exception("ContextWindowExceededError", status=400), "context_length"),
+        (exception("ContentPolicyViolationError", status=400), "content_filter"),
+        (exception("BadRequestError", '{"code": "context_length_exceeded"}', 400), "context_length"),
+        (exception("Timeout", status=408), "timeout"),
         (TimeoutError(), "timeout"),
         (ConnectionResetError("reset by peer"), "connection"),
         (ConnectionRefusedError("refused"), "connection"),
-        (made("ClientPayloadError"), "truncated"),
-        (made("RemoteProtocolError", "peer closed connection without sending complete message body"), "truncated"),
-        (made("RemoteProtocolError", "server disconnected", base=type("TransportError", (Exception,), {})),
+        (exception("ClientPayloadError"), "truncated"),
+        (exception("RemoteProtocolError", "peer closed connection without sending complete message body"), "truncated"),
+        (exception("RemoteProtocolError", "server disconnected", base=type("TransportError", (Exception,), {})),
          "connection"),
         (json.JSONDecodeError("bad", "{", 1), "malformed_response"),
-        (made("RateLimitError", status=429), "rate_limited"),
-        (made("ServiceUnavailableError", status=503), "server_error"),
-        (made("AuthenticationError", status=401), "auth"),
-        (made("NotFoundError", status=404), "not_found"),
-        (made("UnsupportedParamsError", "o9 does not take seed", 400), "bad_request"),
-        (made("APIConnectionError", "No module named 'mcp'", 500, ModuleNotFoundError), "connection"),
+        (exception("RateLimitError", status=429), "rate_limited"),
+        (exception("ServiceUnavailableError", status=503), "server_error"),
+        (exception("AuthenticationError", status=401), "auth"),
+        (exception("NotFoundError", status=404), "not_found"),
+        (exception("UnsupportedParamsError", "o9 does not take seed", 400), "bad_request"),
+        (exception("APIConnectionError", "No module named 'mcp'", 500, ModuleNotFoundError), "connection"),
         (TypeError("unhashable"), "bad_request"),
     ],
 )  # fmt: skip
@@ -78,28 +78,28 @@ def test_each_exception_has_the_right_error_kind(error: Exception, kind: str) ->
 
 
 @pytest.mark.parametrize(
-    ("error", "plain"),
+    ("error", "is_http"),
     [
         (HTTPStatusError(_Response(429)), True),
-        (made("RateLimitError", status=429), True),
-        (made("APITimeoutError", base=type("APIConnectionError", (Exception,), {})), True),
-        (made("ReadTimeout", base=type("TransportError", (Exception,), {})), True),
+        (exception("RateLimitError", status=429), True),
+        (exception("APITimeoutError", base=type("APIConnectionError", (Exception,), {})), True),
+        (exception("ReadTimeout", base=type("TransportError", (Exception,), {})), True),
         (TimeoutError(), True),
         (ConnectionResetError(), True),
-        (made("ValidationError"), False),
+        (exception("ValidationError"), False),
         (json.JSONDecodeError("bad", "{", 1), False),
         (KeyError("timeout"), False),
-        (made("MyError", status="429"), False),
+        (exception("MyError", status="429"), False),
     ],
 )  # fmt: skip
-def test_what_an_http_client_raises_is_known_by_its_status_or_its_name(error: Exception, plain: bool) -> None:
-    assert is_of_http(error) is plain
+def test_an_error_of_an_http_client_is_recognised_by_status_or_name(error: Exception, is_http: bool) -> None:
+    assert is_of_http(error) is is_http
 
 
-def test_a_broken_connection_is_found_below_what_litellm_made_of_it() -> None:
-    outer = made("InternalServerError", "Connection error.", 500)
-    outer.__context__ = made("APIConnectionError", "Connection error.")
-    outer.__context__.__cause__ = made("ClientPayloadError", "not completed")
+def test_a_truncated_reply_is_found_in_the_chain_below_litellms_error() -> None:
+    outer = exception("InternalServerError", "Connection error.", 500)
+    outer.__context__ = exception("APIConnectionError", "Connection error.")
+    outer.__context__.__cause__ = exception("ClientPayloadError", "not completed")
 
     assert model_error(outer, "m").kind == "truncated"
 
@@ -131,7 +131,7 @@ def test_retry_after_is_parsed(headers: dict[str, str], seconds: float | None) -
 
 
 def test_retry_after_is_found_anywhere_in_the_chain() -> None:
-    outer = made("RateLimitError", status=429)
+    outer = exception("RateLimitError", status=429)
     outer.__context__ = HTTPStatusError(_Response(429, headers={"Retry-After": "4"}))
 
     assert model_error(outer, "m").retry_after == 4.0

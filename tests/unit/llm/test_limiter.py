@@ -1,3 +1,5 @@
+"""The rate limiter: slots, a bound that falls on refusals and rises again, and the order of waiting calls."""
+
 from __future__ import annotations
 
 import asyncio
@@ -15,7 +17,7 @@ PATIENT = RetryPolicy(attempts=1000, deadline_s=1e6)
 
 
 class Provider:
-    """Takes ``delay_s`` for everything; refuses a share of all requests, and those beyond its capacity."""
+    """Replies after ``delay_s``; refuses a share of all requests and every request beyond its capacity."""
 
     def __init__(self, limiter: Limiter, *, share: float = 0.0, capacity: int = 10**6, delay_s: float = 0.2) -> None:
         self.limiter, self.share, self.capacity, self.delay_s = limiter, share, capacity, delay_s
@@ -40,49 +42,49 @@ async def ask(provider: Provider, calls: int) -> list[str]:
     return await asyncio.gather(*(Tries(PATIENT, provider.limiter).run(provider) for _ in range(calls)))
 
 
-def test_without_refusals_all_slots_are_used_and_no_more() -> None:
+def test_without_refusals_all_slots_are_used() -> None:
     provider = Provider(Limiter(64))
-    replies, took = run_virtually(ask(provider, 640))
+    replies, seconds = run_virtually(ask(provider, 640))
     assert (len(replies), provider.peak) == (640, 64)
-    assert took == pytest.approx(10 * 0.2)
+    assert seconds == pytest.approx(10 * 0.2)
     assert provider.limiter.in_flight == 0
 
 
-def test_requests_of_calls_that_begin_at_once_are_sent_one_a_turn_of_the_event_loop() -> None:
-    limiter, turns, sent = Limiter(8), 0, []
+def test_concurrent_calls_send_one_request_in_each_turn_of_the_event_loop() -> None:
+    limiter, turns, send_turns = Limiter(8), 0, []
 
     async def send() -> None:
-        sent.append(turns)
+        send_turns.append(turns)
         await asyncio.sleep(1.0)
 
     async def count() -> None:
         nonlocal turns
         calls = asyncio.gather(*(Tries(PATIENT, limiter).run(send) for _ in range(8)))
-        while len(sent) < 8:
+        while len(send_turns) < 8:
             await asyncio.sleep(0)
             turns += 1
         await calls
 
     run_virtually(count())
-    assert len(set(sent)) == 8
+    assert len(set(send_turns)) == 8
 
 
-def test_stray_refusals_leave_the_bound_where_it_is() -> None:
+def test_rare_refusals_hardly_change_the_bound() -> None:
     provider = Provider(Limiter(64), share=0.05)
-    replies, took = run_virtually(ask(provider, 10_000))
+    replies, seconds = run_virtually(ask(provider, 10_000))
     assert len(replies) == 10_000
     assert min(bound for _, bound in provider.bounds) > 56
-    assert provider.sent * 0.2 / took > 0.9 * 64  # in flight on average
+    assert provider.sent * 0.2 / seconds > 0.9 * 64  # in flight on average
 
 
-def test_a_provider_that_takes_few_at_a_time_is_soon_sent_few() -> None:
+def test_the_bound_falls_quickly_to_the_capacity_of_the_provider() -> None:
     provider = Provider(Limiter(64), capacity=4)
-    replies, took = run_virtually(ask(provider, 600))
+    replies, seconds = run_virtually(ask(provider, 600))
     assert len(replies) == 600
     assert next(at for at, bound in provider.bounds if bound < 8) <= 3 * 0.2
     later = [bound for at, bound in provider.bounds if at > 2.0]
     assert 4 < min(later) < max(later) < 8
-    assert took < 1.2 * 600 * 0.2 / 4  # little of what it would take is left unused
+    assert seconds < 1.2 * 600 * 0.2 / 4  # little of the capacity is unused
 
 
 def test_the_bound_rises_again_when_refusals_end() -> None:
@@ -98,33 +100,33 @@ def test_the_bound_rises_again_when_refusals_end() -> None:
     assert high == 64
 
 
-def test_the_bound_falls_to_one_and_no_further() -> None:
-    async def refused() -> None:
+def test_the_bound_never_falls_below_one() -> None:
+    async def refuse_often() -> None:
         for _ in range(100):
             with pytest.raises(ModelError):
                 async with limiter.turn():
                     raise REFUSAL
 
     limiter = Limiter(8)
-    asyncio.run(refused())
+    asyncio.run(refuse_often())
     assert limiter.bound == 1.0
 
 
 @pytest.mark.parametrize("error", [ModelError("server_error", "500"), ModelError("timeout", "late"), ValueError("bug")])
 def test_other_failures_do_not_move_the_bound(error: Exception) -> None:
-    async def failing() -> None:
+    async def fail_often() -> None:
         for _ in range(10):
             with pytest.raises(type(error)):
                 async with limiter.turn():
                     raise error
 
     limiter = Limiter(8)
-    asyncio.run(failing())
+    asyncio.run(fail_often())
     assert (limiter.bound, limiter.in_flight) == (8.0, 0)
 
 
-async def in_order(limiter: Limiter, turns: list[Turn]) -> list[int]:
-    """Return in which order those who wait for one slot get it."""
+async def serving_order(limiter: Limiter, turns: list[Turn]) -> list[int]:
+    """Return the order in which waiting turns get the only slot."""
     served: list[int] = []
 
     async def wait(number: int, turn: Turn) -> None:
@@ -139,19 +141,19 @@ async def in_order(limiter: Limiter, turns: list[Turn]) -> list[int]:
     return served
 
 
-def test_slots_are_given_in_the_order_of_arrival() -> None:
+def test_slots_go_to_calls_in_the_order_of_arrival() -> None:
     limiter = Limiter(1)
-    assert asyncio.run(in_order(limiter, [limiter.turn() for _ in range(20)])) == list(range(20))
+    assert asyncio.run(serving_order(limiter, [limiter.turn() for _ in range(20)])) == list(range(20))
 
 
-def test_a_call_that_came_before_goes_before_when_it_comes_again() -> None:
+def test_a_retry_keeps_the_place_of_its_call_in_the_queue() -> None:
     limiter = Limiter(1)
     old, *new = [limiter.turn() for _ in range(4)]
-    assert asyncio.run(in_order(limiter, [*new, old])) == [3, 0, 1, 2]
+    assert asyncio.run(serving_order(limiter, [*new, old])) == [3, 0, 1, 2]
 
 
-def test_who_is_cancelled_while_waiting_takes_no_slot() -> None:
-    async def cancelled_in_the_queue() -> list[str]:
+def test_a_call_cancelled_in_the_queue_takes_no_slot() -> None:
+    async def cancel_in_the_queue() -> list[str]:
         served: list[str] = []
 
         async def wait(name: str) -> None:
@@ -167,13 +169,13 @@ def test_who_is_cancelled_while_waiting_takes_no_slot() -> None:
         return served
 
     limiter = Limiter(1)
-    assert asyncio.run(cancelled_in_the_queue()) == ["a", "c"]
+    assert asyncio.run(cancel_in_the_queue()) == ["a", "c"]
     assert limiter.in_flight == 0
 
 
-@pytest.mark.parametrize("given", [False, True], ids=["before", "after"])
-def test_who_is_cancelled_as_the_slot_is_given_hands_it_on(given: bool) -> None:
-    async def cancelled_with_the_slot() -> str:
+@pytest.mark.parametrize("has_slot", [False, True], ids=["before", "after"])
+def test_a_call_cancelled_when_it_gets_a_slot_passes_it_on(has_slot: bool) -> None:
+    async def cancel_with_the_slot() -> str:
         async def wait(name: str) -> str:
             async with limiter.turn():
                 return name
@@ -181,18 +183,18 @@ def test_who_is_cancelled_as_the_slot_is_given_hands_it_on(given: bool) -> None:
         async with limiter.turn():
             first, second = asyncio.create_task(wait("first")), asyncio.create_task(wait("second"))
             await asyncio.sleep(0)
-        if given:
+        if has_slot:
             await asyncio.sleep(0)
-        assert limiter.in_flight == given
-        first.cancel()  # it has not run since, so that it does not know of a slot
+        assert limiter.in_flight == has_slot
+        first.cancel()  # it has not run again yet, so it does not know of its slot
         return await asyncio.wait_for(second, 5)
 
     limiter = Limiter(1)
-    assert asyncio.run(cancelled_with_the_slot()) == "second"
+    assert asyncio.run(cancel_with_the_slot()) == "second"
     assert limiter.in_flight == 0
 
 
-def test_it_outlives_an_event_loop() -> None:
+def test_a_limiter_works_on_several_event_loops() -> None:
     limiter = Limiter(2)
     for _ in range(2):
         provider = Provider(limiter, delay_s=0.001)
@@ -200,25 +202,25 @@ def test_it_outlives_an_event_loop() -> None:
         assert provider.peak == 2
 
 
-def test_closed_slots_are_given_to_nobody_who_waits_or_comes_later() -> None:
+def test_a_closed_limiter_refuses_waiting_and_later_calls() -> None:
     async def scenario() -> list[tuple[str, str, int]]:
         limiter = Limiter(1)
-        told: list[tuple[str, str, int]] = []
+        errors: list[tuple[str, str, int]] = []
 
-        async def wanted() -> None:
+        async def wait_for_error() -> None:
             with pytest.raises(ModelError) as raised:
                 await limiter.turn().__aenter__()
-            told.append((raised.value.kind, str(raised.value), raised.value.attempts))
+            errors.append((raised.value.kind, str(raised.value), raised.value.attempts))
 
         async with limiter.turn():
-            waiting, cancelled = asyncio.create_task(wanted()), asyncio.create_task(wanted())
+            first, second = asyncio.create_task(wait_for_error()), asyncio.create_task(wait_for_error())
             await asyncio.sleep(0)
             limiter.close(ModelError("auth", "no such key"))
-            cancelled.cancel()
-            await waiting
-            await asyncio.gather(cancelled, return_exceptions=True)
-        await wanted()
+            second.cancel()
+            await first
+            await asyncio.gather(second, return_exceptions=True)
+        await wait_for_error()
         assert limiter.in_flight == 0
-        return told
+        return errors
 
     assert run_virtually(scenario())[0] == [("auth", "no such key", 0)] * 2

@@ -1,4 +1,4 @@
-"""litellm is imported quietly: in processes of their own, as a process imports it but once."""
+"""litellm is imported without side effects; each test uses a new process, because an import happens once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[3]
 
-WATCHED = """
+WATCH_IMPORT = """
 import gc, os, sys, threading, warnings
-warnings.filterwarnings = lambda *args, **more: None  # as if a test's own filters came between
+warnings.filterwarnings = lambda *args, **more: None  # as if the filters of a test were active
 connected, written, before, real = [], [], dict(os.environ), warnings.warn
 
 def watch(event, args):
@@ -67,7 +67,7 @@ print(json.dumps({
 }))
 """
 
-FAILS = """
+FAILING_IMPORT = """
 from pytest_rageval.llm.backends.litellm_import import litellm
 from pytest_rageval.llm.backends.named_model import preload
 preload([("hosted_vllm/some-model", {})])
@@ -79,23 +79,23 @@ except Exception as error:
 
 
 def run(code: str, folder: Path, *paths: Path) -> str:
-    """Run ``code`` with warnings as errors; nothing may stand on stderr. Return what stands on stdout."""
-    places = os.pathsep.join(map(str, (*paths, ROOT, ROOT / "tests")))
+    """Run ``code`` with warnings as errors, check that stderr is empty, and return stdout."""
+    search_path = os.pathsep.join(map(str, (*paths, ROOT, ROOT / "tests")))
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("LITELLM", "COV"))}
     command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(
-        command, cwd=folder, env={**environment, "PYTHONPATH": places}, capture_output=True, text=True, check=False
+    process = subprocess.run(
+        command, cwd=folder, env={**environment, "PYTHONPATH": search_path}, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout
 
 
-def test_the_import_reads_no_env_file_connects_nowhere_and_restores_the_environment(tmp_path: Path) -> None:
+def test_the_import_reads_no_env_file_opens_no_connection_and_restores_the_environment(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("FROM_DOTENV=1\nOPENAI_API_KEY=sk-from-dotenv\n")
 
-    said: dict[str, Any] = json.loads(run(WATCHED, tmp_path))
+    report: dict[str, Any] = json.loads(run(WATCH_IMPORT, tmp_path))
 
-    assert said == {
+    assert report == {
         "lazy": True,
         "same": True,
         "warns": True,
@@ -110,13 +110,13 @@ def test_the_import_reads_no_env_file_connects_nowhere_and_restores_the_environm
     }
 
 
-def test_an_error_of_the_import_is_raised_where_litellm_is_needed(tmp_path: Path) -> None:
+def test_an_import_error_is_raised_when_litellm_is_used(tmp_path: Path) -> None:
     (tmp_path / "litellm.py").write_text("raise ImportError('broken wheel')\n")
 
-    assert run(FAILS, tmp_path, tmp_path) == "ImportError: broken wheel\n"
+    assert run(FAILING_IMPORT, tmp_path, tmp_path) == "ImportError: broken wheel\n"
 
 
 def test_without_litellm_the_error_names_the_extra(tmp_path: Path) -> None:
-    absent = "import sys\nsys.modules['litellm'] = None\n"
+    without_litellm = "import sys\nsys.modules['litellm'] = None\n"
 
-    assert "pip install 'pytest-rageval[llm]'" in run(absent + FAILS, tmp_path)
+    assert "pip install 'pytest-rageval[llm]'" in run(without_litellm + FAILING_IMPORT, tmp_path)

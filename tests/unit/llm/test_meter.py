@@ -1,3 +1,5 @@
+"""Usage meters: sums of calls, and the scope that a call is charged to."""
+
 from __future__ import annotations
 
 import asyncio
@@ -21,7 +23,7 @@ def test_one_unknown_price_makes_the_sum_unknown() -> None:
     assert (meter.calls.calls, meter.calls.cost_usd, meter.calls.spent_usd) == (2, None, None)
 
 
-def test_recordings_are_named_once_in_the_order_of_their_use() -> None:
+def test_recordings_are_listed_once_in_the_order_of_their_use() -> None:
     meter = Meter()
     for key in ("b", "a", "b", "c"):
         meter.use(key)
@@ -50,51 +52,51 @@ def test_outside_a_scope_calls_are_metered_and_discarded() -> None:
     assert current().meter is not current().meter
 
 
-def test_without_a_scope_the_meter_for_that_is_charged() -> None:
+def test_a_call_outside_a_scope_is_charged_to_the_outside_meter() -> None:
     outside = Meter()
     assert current(outside).meter is outside
 
 
-def test_a_task_of_before_the_test_charges_the_test_of_its_thread() -> None:
-    async def asked() -> list[Scope]:
-        async def runner() -> None:  # keeps the context in which it was made, as anyio's does
-            while await wanted.get():
-                told.append(current(outside))
+def test_a_task_started_before_the_test_charges_the_test_of_its_thread() -> None:
+    async def observe_scopes() -> list[Scope]:
+        async def runner() -> None:  # keeps the context of its creation, like the runner of anyio
+            while await requests.get():
+                scopes.append(current(outside))
 
-        wanted: asyncio.Queue[bool] = asyncio.Queue()
-        told: list[Scope] = []
+        requests: asyncio.Queue[bool] = asyncio.Queue()
+        scopes: list[Scope] = []
         task = asyncio.create_task(runner())
         for scope in (one, two, None):
             TEST.scope = scope
             SCOPE.set(scope)
-            await wanted.put(True)
+            await requests.put(True)
             await asyncio.sleep(0)
             await asyncio.sleep(0)
-            told.append(await asyncio.to_thread(lambda: current(outside)))
-        await wanted.put(False)
+            scopes.append(await asyncio.to_thread(lambda: current(outside)))
+        await requests.put(False)
         await task
-        return told
+        return scopes
 
     outside, one, two = Meter(), Scope(Meter()), Scope(Meter(), repeat=2)
-    assert asyncio.run(asked()) == [one, one, two, two, Scope(outside), Scope(outside)]
+    assert asyncio.run(observe_scopes()) == [one, one, two, two, Scope(outside), Scope(outside)]
 
 
 def test_calls_after_a_closed_meter_count_in_the_next_scope() -> None:
-    async def asked() -> list[Scope]:
-        SCOPE.set(ended)
-        told = [current(outside)]
-        ended.meter.closed = True
-        told.append(current(outside))
-        TEST.scope = following
-        told.append(current(outside))
+    async def observe_scopes() -> list[Scope]:
+        SCOPE.set(closed_scope)
+        scopes = [current(outside)]
+        closed_scope.meter.closed = True
+        scopes.append(current(outside))
+        TEST.scope = next_scope
+        scopes.append(current(outside))
         TEST.scope = None
-        return told
+        return scopes
 
-    outside, ended, following = Meter(), Scope(Meter()), Scope(Meter())
-    assert asyncio.run(asked()) == [ended, Scope(outside), following]
+    outside, closed_scope, next_scope = Meter(), Scope(Meter()), Scope(Meter())
+    assert asyncio.run(observe_scopes()) == [closed_scope, Scope(outside), next_scope]
 
 
-def test_a_scope_is_inherited_by_tasks_and_threads_and_by_nobody_else() -> None:
+def test_only_tasks_and_threads_of_a_case_inherit_its_scope() -> None:
     async def case(scope: Scope) -> list[Scope]:
         SCOPE.set(scope)
 

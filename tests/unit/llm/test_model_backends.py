@@ -1,4 +1,4 @@
-"""What a model's reply becomes, and what reaches the provider."""
+"""Model backends: completions made from replies, and requests that reach the provider."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "conten
 
 def ask(backend: Backend, model: str, server: OpenAIServer, **params: Any) -> Completion:
     params = {"api_base": server.base_url, "api_key": "sk-test", **params}
-    return used(backend, model, lambda opened: opened.complete(MESSAGES, **params))
+    return used(backend, model, lambda client: client.complete(MESSAGES, **params))
 
 
 @openai_backends
-def test_it_is_a_chat_model_and_an_embedding_model(backend: Backend) -> None:
+def test_a_backend_is_a_chat_model_and_an_embedding_model(backend: Backend) -> None:
     assert isinstance(backend("openai/gpt-4o-mini"), ChatModel)
     assert isinstance(backend("openai/gpt-4o-mini"), EmbeddingModel)
 
@@ -43,16 +43,16 @@ def test_a_reply_has_text_tokens_price_and_seconds(openai_server: OpenAIServer, 
 
 
 @openai_backends
-def test_an_unknown_price_is_none_and_a_given_one_counts(openai_server: OpenAIServer, backend: Backend) -> None:
+def test_an_unknown_price_is_none_unless_the_params_set_it(openai_server: OpenAIServer, backend: Backend) -> None:
     assert ask(backend, "openai/of-our-own", openai_server).usage.cost_usd is None
 
-    given = ask(backend, "openai/of-our-own", openai_server, input_cost_per_token=0.1, output_cost_per_token=1.0)
-    assert given.usage.cost_usd == pytest.approx(5 * 0.1 + 3 * 1.0)
+    completion = ask(backend, "openai/of-our-own", openai_server, input_cost_per_token=0.1, output_cost_per_token=1.0)
+    assert completion.usage.cost_usd == pytest.approx(5 * 0.1 + 3 * 1.0)
     assert "input_cost_per_token" not in openai_server.requests[-1].body
 
 
 @openai_backends
-def test_what_the_provider_read_from_its_cache_is_cheaper(openai_server: OpenAIServer, backend: Backend) -> None:
+def test_cached_tokens_are_cheaper(openai_server: OpenAIServer, backend: Backend) -> None:
     usage = {"prompt_tokens": 2000, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 2000}}
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "x"}}
     openai_server.reply = lambda body: {"id": "x", "model": "gpt-4o-mini", "choices": [choice], "usage": usage}
@@ -63,7 +63,7 @@ def test_what_the_provider_read_from_its_cache_is_cheaper(openai_server: OpenAIS
 
 
 @each_backend
-def test_a_reply_that_does_not_say_its_tokens_leaves_them_unknown(
+def test_a_reply_without_token_counts_has_unknown_usage(
     openai_server: OpenAIServer, backend: Backend, model: str
 ) -> None:
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "hi"}}
@@ -81,16 +81,16 @@ def test_messages_and_parameters_reach_the_provider_unchanged(
     params = {"temperature": 0, "seed": 7, "max_tokens": 5, "extra_headers": {"x-team": "rag"}}
     base = {"api_base": openai_server.base_url, "api_key": "sk-test", "timeout": 5}
 
-    used(backend, model, lambda opened: opened.complete(messages, **params, **base))
+    used(backend, model, lambda client: client.complete(messages, **params, **base))
 
-    seen = openai_server.requests[0]
-    assert seen.body["messages"] == messages
-    assert {name: seen.body.get(name) for name in ("temperature", "seed", "max_tokens")} == {
+    request = openai_server.requests[0]
+    assert request.body["messages"] == messages
+    assert {name: request.body.get(name) for name in ("temperature", "seed", "max_tokens")} == {
         "temperature": 0, "seed": 7, "max_tokens": 5,
     }  # fmt: skip
-    assert seen.body.keys() == {"messages", "model", "temperature", "seed", "max_tokens"}
-    assert seen.headers["authorization"] == "Bearer sk-test"
-    assert seen.headers["x-team"] == "rag"
+    assert request.body.keys() == {"messages", "model", "temperature", "seed", "max_tokens"}
+    assert request.headers["authorization"] == "Bearer sk-test"
+    assert request.headers["x-team"] == "rag"
 
 
 def test_a_parameter_that_a_model_does_not_take_is_left_out(openai_server: OpenAIServer) -> None:
@@ -100,26 +100,26 @@ def test_a_parameter_that_a_model_does_not_take_is_left_out(openai_server: OpenA
 
 
 @openai_backends
-def test_a_schema_is_asked_for_only_where_it_is_kept_to(openai_server: OpenAIServer, backend: Backend) -> None:
+def test_a_schema_is_sent_only_to_models_that_support_it(openai_server: OpenAIServer, backend: Backend) -> None:
     schema = {"type": "json_schema", "json_schema": {"name": "verdict", "schema": {"type": "object"}}}
 
     for model in ("openai/gpt-4o-mini", "openai/of-our-own"):
         ask(backend, model, openai_server, response_format=schema)
     ask(LiteLLM, "hosted_vllm/m", openai_server, response_format=schema)
 
-    assert [seen.body.get("response_format") for seen in openai_server.requests] == [schema, None, None]
+    assert [request.body.get("response_format") for request in openai_server.requests] == [schema, None, None]
 
 
 @openai_backends
-def test_calls_overlap_and_keep_their_connections(openai_server: OpenAIServer, backend: Backend) -> None:
+def test_calls_run_concurrently(openai_server: OpenAIServer, backend: Backend) -> None:
     openai_server.delay_s = 0.5
 
-    async def many(opened: Any) -> float:
+    async def many(client: Any) -> float:
         base = {"api_base": openai_server.base_url, "api_key": "sk-test"}
-        await opened.complete(MESSAGES, **base)
-        begun = time.perf_counter()
-        await asyncio.gather(*(opened.complete(MESSAGES, **base) for _ in range(30)))
-        return time.perf_counter() - begun
+        await client.complete(MESSAGES, **base)
+        start = time.perf_counter()
+        await asyncio.gather(*(client.complete(MESSAGES, **base) for _ in range(30)))
+        return time.perf_counter() - start
 
     assert used(backend, MINI, many) < 30 * 0.5 / 4
     assert openai_server.peak == 30
@@ -127,11 +127,11 @@ def test_calls_overlap_and_keep_their_connections(openai_server: OpenAIServer, b
 
 @openai_backends
 def test_a_closed_backend_may_be_used_on_another_loop(openai_server: OpenAIServer, backend: Backend) -> None:
-    opened = backend(MINI)
+    client = backend(MINI)
 
     async def once() -> str:
-        completion = await opened.complete(MESSAGES, api_base=openai_server.base_url, api_key="sk-test")
-        await opened.aclose()
+        completion = await client.complete(MESSAGES, api_base=openai_server.base_url, api_key="sk-test")
+        await client.aclose()
         return completion.text
 
     assert [asyncio.run(once()) for _ in range(2)] == ["one two three"] * 2

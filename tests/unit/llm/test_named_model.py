@@ -1,4 +1,4 @@
-"""Which way a call takes, and that it gives the same either way."""
+"""Named models: which calls use plain HTTP and which litellm, and that both give the same result."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def test_a_parameter_that_only_litellm_takes_is_left_to_litellm(name: str) -> No
     assert is_plain(MINI, {name: None})
 
 
-def test_dimensions_are_of_embeddings_that_know_them() -> None:
+def test_dimensions_are_plain_only_for_embeddings_that_support_them() -> None:
     assert is_plain("openai/text-embedding-3-small", {"dimensions": 4}, EMBEDDING)
     assert not is_plain("openai/of-our-own", {"dimensions": 4}, EMBEDDING)
     assert not is_plain("openai/text-embedding-3-small", {"dimensions": 4}, CHAT)
 
 
 @pytest.mark.parametrize("name", ["SSL_VERIFY", "USE_LITELLM_PROXY"])
-def test_a_variable_that_only_litellm_reads_leaves_the_call_to_litellm(
+def test_a_call_goes_to_litellm_if_a_variable_is_set_that_only_litellm_reads(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "false")
@@ -74,29 +74,29 @@ def test_a_variable_that_only_litellm_reads_leaves_the_call_to_litellm(
      {"role": "user", "content": "hi", "cache_control": {"type": "ephemeral"}}],
 )  # fmt: skip
 def test_a_message_that_litellm_rewrites_is_left_to_litellm(openai_server: OpenAIServer, message: Any) -> None:
-    asked = asked_by(openai_server, [message])
-    assert (list(asked._backends), len(openai_server.requests)) == ([False], 1)
+    model = ask_once(openai_server, [message])
+    assert (list(model._backends), len(openai_server.requests)) == ([False], 1)
 
 
-def asked_by(server: OpenAIServer, messages: Any) -> NamedModel:
-    """Return a model that was asked once and closed."""
+def ask_once(server: OpenAIServer, messages: Any) -> NamedModel:
+    """Ask a model once, close it and return it."""
 
-    async def using() -> NamedModel:
+    async def ask_and_close() -> NamedModel:
         model = NamedModel(MINI)
         await model.complete(messages, api_base=server.base_url, api_key="sk-test")
         await model.aclose()
         return model
 
-    return asyncio.run(using())
+    return asyncio.run(ask_and_close())
 
 
-def test_a_callback_of_the_users_is_called(openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_litellm_callback_of_the_user_is_called(openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     models: list[str] = []
 
-    async def note(kwargs: dict[str, Any], reply: Any, start: object, end: object) -> None:
+    async def record_model(kwargs: dict[str, Any], reply: Any, start: object, end: object) -> None:
         models.append(kwargs["model"])
 
-    async def using() -> None:
+    async def ask_and_close() -> None:
         model = NamedModel(MINI)
         await model.complete(MESSAGES, api_base=openai_server.base_url, api_key="sk-test")
         for _ in range(100):
@@ -105,20 +105,20 @@ def test_a_callback_of_the_users_is_called(openai_server: OpenAIServer, monkeypa
             await asyncio.sleep(0.02)
         await model.aclose()
 
-    monkeypatch.setattr(litellm(), "success_callback", [note])
+    monkeypatch.setattr(litellm(), "success_callback", [record_model])
     monkeypatch.setattr(litellm(), "_async_success_callback", [])
-    asyncio.run(using())
+    asyncio.run(ask_and_close())
     assert models == ["gpt-4o-mini"]
 
 
-# The same either way
+# Both backends give the same result
 
 
-def reply(message: Mapping[str, Any], reason: str | None = "stop", **more: Any) -> dict[str, Any]:
+def reply(message: Mapping[str, Any], reason: str | None = "stop", **fields: Any) -> dict[str, Any]:
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": reason}
     usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
     return {"id": "1", "object": "chat.completion", "created": 0, "model": "gpt-4o-mini-2024-07-18",
-            "choices": [choice], "usage": usage, **more}  # fmt: skip
+            "choices": [choice], "usage": usage, **fields}  # fmt: skip
 
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
@@ -151,11 +151,11 @@ def test_a_reply_is_the_same_by_both_backends(openai_server: OpenAIServer, name:
     def fields(completion: Completion) -> tuple[object, ...]:
         usage = completion.usage
         cost = None if usage.cost_usd is None else pytest.approx(usage.cost_usd)
-        said = (completion.text, completion.finish_reason, completion.model, completion.refused)
-        return (*said, usage.prompt_tokens, usage.completion_tokens, cost)
+        text_fields = (completion.text, completion.finish_reason, completion.model, completion.refused)
+        return (*text_fields, usage.prompt_tokens, usage.completion_tokens, cost)
 
     plain, other = (
-        fields(used(backend, MINI, lambda opened: opened.complete(MESSAGES, **params)))
+        fields(used(backend, MINI, lambda client: client.complete(MESSAGES, **params)))
         for backend in (OpenAIHTTP, LiteLLM)
     )
     assert plain == other
@@ -175,7 +175,7 @@ def test_a_request_is_the_same_by_both_backends(openai_server: OpenAIServer, nam
     params: Any = {"api_base": openai_server.base_url, "api_key": "sk-test", **PARAMS[name]}
     assert is_plain(MINI, params)
     for backend in (OpenAIHTTP, LiteLLM):
-        used(backend, MINI, lambda opened: opened.complete(MESSAGES, **params))
+        used(backend, MINI, lambda client: client.complete(MESSAGES, **params))
     plain, other = openai_server.requests
     assert (plain.path, plain.body) == (other.path, other.body)
     for header in ("authorization", "openai-organization", "x-team", "content-type"):
@@ -186,14 +186,14 @@ def test_tools_are_sent_unchanged(openai_server: OpenAIServer) -> None:
     tools = [{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}]
     params: Any = {"api_base": openai_server.base_url, "api_key": "sk-test", "tools": tools, "tool_choice": "auto"}
     assert is_plain(MINI, params)
-    used(OpenAIHTTP, MINI, lambda opened: opened.complete(MESSAGES, **params))
-    (seen,) = openai_server.requests
-    assert (seen.body["tools"], seen.body["tool_choice"]) == (tools, "auto")
+    used(OpenAIHTTP, MINI, lambda client: client.complete(MESSAGES, **params))
+    (request,) = openai_server.requests
+    assert (request.body["tools"], request.body["tool_choice"]) == (tools, "auto")
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
 @pytest.mark.parametrize("backend", [OpenAIHTTP, LiteLLM], ids=["plain", "litellm"])
-def test_the_environment_says_where_and_as_whom_to_ask(
+def test_address_key_and_organization_come_from_the_environment(
     openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, backend: Any, variable: str
 ) -> None:
     for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE"):
@@ -201,10 +201,10 @@ def test_the_environment_says_where_and_as_whom_to_ask(
     monkeypatch.setenv(variable, openai_server.base_url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
     monkeypatch.setenv("OPENAI_ORGANIZATION", "org-9")
-    used(backend, MINI, lambda opened: opened.complete(MESSAGES))
-    (seen,) = openai_server.requests
-    assert seen.headers["authorization"] == "Bearer sk-of-the-environment"
-    assert seen.headers["openai-organization"] == "org-9"
+    used(backend, MINI, lambda client: client.complete(MESSAGES))
+    (request,) = openai_server.requests
+    assert request.headers["authorization"] == "Bearer sk-of-the-environment"
+    assert request.headers["openai-organization"] == "org-9"
 
 
 def test_recordings_are_the_same_bytes_by_both_backends(openai_server: OpenAIServer, tmp_path: Path) -> None:
@@ -231,16 +231,16 @@ def test_recordings_are_the_same_bytes_by_both_backends(openai_server: OpenAISer
     assert files[0] == files[1]
 
 
-def test_the_price_map_read_from_its_file_is_litellms() -> None:
-    known = litellm().model_cost
-    names = [name for name in known if "litellm_provider" in known[name]][::40]
+def test_the_price_map_read_from_its_file_equals_that_of_litellm() -> None:
+    price_map = litellm().model_cost
+    names = [name for name in price_map if "litellm_provider" in price_map[name]][::40]
     assert len(names) > 50
-    assert {name: entry_in_file(name) for name in names} == {name: known[name] for name in names}
+    assert {name: entry_in_file(name) for name in names} == {name: price_map[name] for name in names}
 
 
-def test_a_schema_is_sent_to_the_models_that_litellm_would_send_it_to() -> None:
-    known = litellm().model_cost
-    names = [name for name, each in known.items() if each.get("litellm_provider") == "openai" and "/" not in name]
+def test_a_schema_is_sent_to_the_same_models_as_by_litellm() -> None:
+    price_map = litellm().model_cost
+    names = [name for name, each in price_map.items() if each.get("litellm_provider") == "openai" and "/" not in name]
     plain = [f"openai/{name}" for name in names if is_plain(f"openai/{name}", {})]
     assert len(plain) > 20
     for model in plain:

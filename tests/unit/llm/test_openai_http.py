@@ -1,4 +1,4 @@
-"""What only our own HTTP does: proxies, certificates, encodings, keys, and errors that come with the status 200."""
+"""The built-in HTTP backend: proxies, certificates, encodings, keys, and errors with the status 200."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ REPLY = b'{"model": "m", "choices": [{"message": {"content": "In Paris."}, "fini
 def ask(base_url: str, **params: Any) -> Completion:
     messages = [{"role": "user", "content": "Where is Orsay?"}]
     params = {"api_base": base_url, "api_key": KEY, "timeout": 20, **params}
-    return used(OpenAIHTTP, "openai/m", lambda opened: opened.complete(messages, **params))
+    return used(OpenAIHTTP, "openai/m", lambda client: client.complete(messages, **params))
 
 
-def refused(base_url: str, **params: Any) -> ModelError:
-    with pytest.raises(ModelError) as caught:
+def error_of(base_url: str, **params: Any) -> ModelError:
+    with pytest.raises(ModelError) as error:
         ask(base_url, **params)
-    return caught.value
+    return error.value
 
 
 def raw(body: bytes, *headers: str, status: str = "200 OK") -> Fault:
@@ -47,14 +47,14 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def test_a_proxy_of_the_environment_is_asked(openai_server: OpenAIServer, no_proxy: pytest.MonkeyPatch) -> None:
+def test_a_proxy_of_the_environment_is_used(openai_server: OpenAIServer, no_proxy: pytest.MonkeyPatch) -> None:
     no_proxy.setenv("HTTP_PROXY", openai_server.base_url.removesuffix("/v1"))
-    error = refused("http://model.invalid/v1")
+    error = error_of("http://model.invalid/v1")
     assert error.kind == "not_found"
     assert "POST http://model.invalid/v1/chat/completions" in str(error)
 
 
-def test_no_proxy_is_asked_for_an_address_that_is_exempt(
+def test_an_exempt_address_is_asked_without_the_proxy(
     openai_server: OpenAIServer, no_proxy: pytest.MonkeyPatch
 ) -> None:
     no_proxy.setenv("HTTP_PROXY", "http://127.0.0.1:9")
@@ -62,14 +62,14 @@ def test_no_proxy_is_asked_for_an_address_that_is_exempt(
     assert ask(openai_server.base_url).text == "Where is Orsay?"
 
 
-def test_a_proxy_that_cannot_be_used_is_named(openai_server: OpenAIServer, no_proxy: pytest.MonkeyPatch) -> None:
+def test_an_unusable_proxy_is_reported(openai_server: OpenAIServer, no_proxy: pytest.MonkeyPatch) -> None:
     no_proxy.setenv("ALL_PROXY", "gopher://127.0.0.1:9")
-    error = refused(openai_server.base_url)
+    error = error_of(openai_server.base_url)
     assert error.kind == "bad_address"
     assert "Unknown scheme for proxy URL" in str(error)
 
 
-def test_certificates_are_those_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificates_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     options = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
     names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
@@ -94,33 +94,33 @@ def test_certificates_are_those_of_the_environment(tmp_path: Path, monkeypatch: 
         server.socket = tls.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         base = f"https://127.0.0.1:{server.server_port}/v1"
-        assert refused(base).kind == "connection"
+        assert error_of(base).kind == "connection"
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         assert ask(base).text == "In Paris."
         server.shutdown()
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
-    assert refused(base).kind == "bad_address"
+    assert error_of(base).kind == "bad_address"
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "GZIP"])
 def test_a_compressed_reply_is_read_up_to_its_limit(openai_server: OpenAIServer, encoding: str) -> None:
     openai_server.plan = lambda number, body: raw(gzip.compress(REPLY), f"Content-Encoding: {encoding}")
     assert ask(openai_server.base_url, max_reply_bytes=len(REPLY)).text == "In Paris."
-    assert refused(openai_server.base_url, max_reply_bytes=len(REPLY) - 1).kind == "too_large"
+    assert error_of(openai_server.base_url, max_reply_bytes=len(REPLY) - 1).kind == "too_large"
 
 
 def test_an_encoding_that_was_not_requested_is_unreadable_http(openai_server: OpenAIServer) -> None:
     openai_server.plan = lambda number, body: raw(b"x", "Content-Encoding: br")
-    error = refused(openai_server.base_url)
+    error = error_of(openai_server.base_url)
     assert error.kind == "bad_protocol"
     assert "its reply is encoded as br" in str(error)
     assert openai_server.requests[0].headers["accept-encoding"] == "gzip"
 
 
-def test_a_redirect_is_followed_with_the_request(openai_server: OpenAIServer) -> None:
-    unread = (b"no gzip", "Content-Encoding: gzip", "Location: /v1/chat/completions")
-    moved = raw(*unread, status="307 Temporary Redirect")
-    openai_server.plan = lambda number, body: moved if number == 1 else None
+def test_a_redirect_is_followed_with_the_same_request(openai_server: OpenAIServer) -> None:
+    body_and_headers = (b"no gzip", "Content-Encoding: gzip", "Location: /v1/chat/completions")
+    redirect = raw(*body_and_headers, status="307 Temporary Redirect")
+    openai_server.plan = lambda number, body: redirect if number == 1 else None
     assert ask(openai_server.base_url).text == "Where is Orsay?"
     assert openai_server.requests[0].body == openai_server.requests[1].body
 
@@ -135,25 +135,25 @@ def test_a_redirect_is_followed_with_the_request(openai_server: OpenAIServer) ->
     ],
     ids=["timeout", "limit", "seed", "header"],
 )
-def test_a_parameter_that_cannot_be_sent_is_one_sentence(
+def test_a_parameter_that_cannot_be_sent_is_refused_before_sending(
     openai_server: OpenAIServer, params: dict[str, Any], why: str
 ) -> None:
-    error = refused(openai_server.base_url, **params)
+    error = error_of(openai_server.base_url, **params)
     assert (error.kind, openai_server.requests) == ("bad_request", [])
     assert why in str(error)
     assert "two" not in str(error)
 
 
 @pytest.mark.parametrize("key", ["sk-with\nnewline", "sk-ключ"])
-def test_a_key_that_no_header_can_have_is_refused_unseen(openai_server: OpenAIServer, key: str) -> None:
-    error = refused(openai_server.base_url, api_key=key)
+def test_a_key_that_is_invalid_in_a_header_is_refused_and_not_printed(openai_server: OpenAIServer, key: str) -> None:
+    error = error_of(openai_server.base_url, api_key=key)
     assert (error.kind, openai_server.requests) == ("auth", [])
     assert key not in str(error)
 
 
-def test_a_header_of_the_users_is_masked(openai_server: OpenAIServer) -> None:
+def test_a_header_of_the_user_is_masked(openai_server: OpenAIServer) -> None:
     openai_server.plan = lambda number, body: Fault("status", 400, message="no tenant t-0815-secret")
-    error = refused(openai_server.base_url, extra_headers={"x-tenant": "t-0815-secret"})
+    error = error_of(openai_server.base_url, extra_headers={"x-tenant": "t-0815-secret"})
     assert "(no tenant [masked])" in str(error)
 
 
@@ -168,7 +168,7 @@ def test_a_header_of_the_users_is_masked(openai_server: OpenAIServer) -> None:
 )
 def test_an_error_with_the_status_200_is_an_error(openai_server: OpenAIServer, error: Any, kind: str) -> None:
     openai_server.reply = lambda body: {"error": error}
-    raised = refused(openai_server.base_url)
+    raised = error_of(openai_server.base_url)
     assert raised.kind == kind
     assert (error if isinstance(error, str) else error["message"]) in str(raised)
 
@@ -183,6 +183,6 @@ def test_an_error_with_the_status_200_is_an_error(openai_server: OpenAIServer, e
 )
 def test_a_reply_of_another_shape_is_malformed(openai_server: OpenAIServer, reply: Any, why: str) -> None:
     openai_server.reply = lambda body: reply
-    error = refused(openai_server.base_url)
+    error = error_of(openai_server.base_url)
     assert error.kind == "malformed_response"
     assert why in str(error)

@@ -1,4 +1,4 @@
-"""Prices are those of litellm's local map, and unknown ones are None; tokens are counted without a network."""
+"""Prices come from litellm's local map, unknown prices are None, and tokens are counted without a network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_rageval.llm.backends.prices import UNSET, Prices, count_tokens, entr
 from pytest_rageval.model.chat import Completion, ToolCall
 
 
-def test_a_price_of_the_map() -> None:
+def test_the_price_of_a_known_model_comes_from_the_map() -> None:
     prices = Prices("openai/gpt-4o-mini")
 
     assert prices.cost(1_000_000, 0) == pytest.approx(0.15)
@@ -45,13 +45,13 @@ def test_a_model_that_is_free_costs_nothing() -> None:
     assert Prices("ollama/llama2").cost(10, 10) == 0.0
 
 
-def test_a_given_price_counts_before_the_map() -> None:
+def test_a_price_in_the_params_overrides_the_map() -> None:
     prices = Prices("openai/gpt-4o-mini", {"input_cost_per_token": 1, "output_cost_per_token": 2.0})
 
     assert prices.cost(3, 4) == 11.0
 
 
-def test_a_given_price_of_the_prompt_alone_is_not_enough_for_an_unknown_model() -> None:
+def test_an_unknown_model_needs_the_prices_of_prompt_and_reply() -> None:
     prices = Prices("openai/of-our-own", {"input_cost_per_token": 1, "output_cost_per_token": None})
 
     assert prices.cost(3, 4) is None
@@ -73,10 +73,10 @@ def test_a_price_that_the_user_registered_with_litellm_counts(monkeypatch: pytes
 
 
 def test_an_alias_of_the_file_has_the_price_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dated = {"litellm_provider": "maker", "input_cost_per_token": 1e-6}
+    rates = {"litellm_provider": "maker", "input_cost_per_token": 1e-6}
     rows = {
         "maker/new": {"alias_of": "maker/new-2026"},
-        "maker/new-2026": dated,
+        "maker/new-2026": rates,
         "maker/newest": {"alias_of": "maker/new"},
         "maker/round": {"alias_of": "maker/round"},
         "maker/lost": {"alias_of": "maker/none"},
@@ -88,16 +88,18 @@ def test_an_alias_of_the_file_has_the_price_of_its_model(tmp_path: Path, monkeyp
 
     assert {name: prices.entry_in_file(name) for name in rows} == {
         **dict.fromkeys(rows),
-        "maker/new": dated,
-        "maker/new-2026": dated,
+        "maker/new": rates,
+        "maker/new-2026": rates,
     }
 
 
 def test_cached_tokens_have_the_cached_price() -> None:
     assert Prices("openai/gpt-4o-mini").cost(1_000_000, 0, 1_000_000) == pytest.approx(0.075)
-    assert Prices("openai/gpt-4-turbo").cost(1_000_000, 0, 1_000_000) == pytest.approx(10.0)  # the map has none
-    given = Prices("openai/gpt-4o-mini", {"input_cost_per_token": 1, "output_cost_per_token": 1})
-    assert given.cost(3, 0, 3) == 3.0
+    assert Prices("openai/gpt-4-turbo").cost(1_000_000, 0, 1_000_000) == pytest.approx(
+        10.0
+    )  # the map has no cached price
+    custom = Prices("openai/gpt-4o-mini", {"input_cost_per_token": 1, "output_cost_per_token": 1})
+    assert custom.cost(3, 0, 3) == 3.0
 
 
 def test_tokens_of_an_openai_model_are_counted() -> None:
@@ -117,7 +119,7 @@ def test_bundled_encodings_are_tiktokens_own() -> None:
     assert encoding("o200k_base").decode(encoding("o200k_base").encode("检索增强生成")) == "检索增强生成"
 
 
-def test_an_encoding_that_is_not_brought_is_never_fetched() -> None:
+def test_an_encoding_that_is_not_bundled_is_never_downloaded() -> None:
     assert encoding_of("gpt2") is None
     assert encoding_of("no-such-model") is None
     with pytest.raises(OSError, match="brings no file"):
@@ -142,7 +144,7 @@ def test_parts_of_a_message_are_counted() -> None:
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "hosted_vllm/qwen"])
-def test_calls_of_tools_are_counted_as_an_estimate(model: str) -> None:
+def test_the_tokens_of_tool_calls_are_an_estimate(model: str) -> None:
     few, many = (
         count_tokens(model, [Completion("", tool_calls=(ToolCall("c1", "search", "x " * times),)).message])
         for times in (1, 1000)
@@ -151,17 +153,17 @@ def test_calls_of_tools_are_counted_as_an_estimate(model: str) -> None:
     assert (few[1], many[1]) == (False, False)
 
 
-def test_a_budget_bounds_the_tools_that_a_call_offers() -> None:
+def test_the_highest_price_of_a_call_includes_its_tools() -> None:
     most = max_cost("openai/gpt-4o-mini", {"input_cost_per_token": 1, "output_cost_per_token": 0})
     messages = [{"role": "user", "content": "Where?"}]
     tools = [{"type": "function", "function": {"name": "search", "description": "word " * 1000}}]
-    plain, offered = (most(messages, {"max_tokens": 10, "tools": each}) for each in (None, tools))
-    assert plain is not None
-    assert offered is not None
-    assert offered - plain > 1000
+    without_tools, with_tools = (most(messages, {"max_tokens": 10, "tools": each}) for each in (None, tools))
+    assert without_tools is not None
+    assert with_tools is not None
+    assert with_tools - without_tools > 1000
 
 
-def test_a_call_without_a_price_or_a_longest_reply_has_no_bound() -> None:
+def test_the_budget_problem_names_a_missing_price_or_longest_reply() -> None:
     rates: dict[str, object] = {"input_cost_per_token": 1, "output_cost_per_token": 2}
 
     assert "the price of openai/x is unknown; give a and b in s" in Prices("openai/x").budget_problem("s", "a and b")

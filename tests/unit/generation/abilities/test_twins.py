@@ -1,4 +1,4 @@
-"""What a counterfactual twin changes, and what it must refuse."""
+"""Counterfactual twins: what they change, and which passages get none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = (
 )
 
 
-def made(gold: str | Gold, *texts: str, question: str = "What is it?") -> Counterfactual:
+def counterfactual(gold: str | Gold, *texts: str, question: str = "What is it?") -> Counterfactual:
     passages = [Passage(f"p{at}", text, role="positive") for at, text in enumerate(texts)]
     return make_counterfactual(
         Instance("q1", question, ((gold,),) if isinstance(gold, str) else gold), passages, 0, NAMES
@@ -25,7 +25,7 @@ def made(gold: str | Gold, *texts: str, question: str = "What is it?") -> Counte
 
 
 def reason(gold: str, text: str) -> str:
-    lie = made(gold, text)
+    lie = counterfactual(gold, text)
     assert lie.reason is not None, lie.twins
     return lie.reason.reason
 
@@ -69,7 +69,7 @@ def reason(gold: str, text: str) -> str:
         ("70 of the best seats of the house", "70 of the best seats of the house", "no_rule_for_answer"),
     ],
 )
-def test_why_a_passage_has_no_twin(gold: str, text: str, why: str) -> None:
+def test_a_passage_without_a_twin_has_the_reason(gold: str, text: str, why: str) -> None:
     assert reason(gold, text) == why
 
 
@@ -83,11 +83,13 @@ def test_why_a_passage_has_no_twin(gold: str, text: str, why: str) -> None:
     ],
 )
 def test_names_change_in_every_form(gold: str, before: str, after: str) -> None:
-    assert made(gold, before).twins["p0"].text == after
+    assert counterfactual(gold, before).twins["p0"].text == after
 
 
-def test_a_number_changes_in_every_notation_and_keeps_it() -> None:
-    lie = made("$1,500 million", "It cost $1,500 million.", "It cost $1.50bn in all", "１，５００ million dollars")
+def test_a_number_changes_everywhere_and_each_place_keeps_its_notation() -> None:
+    lie = counterfactual(
+        "$1,500 million", "It cost $1,500 million.", "It cost $1.50bn in all", "１，５００ million dollars"
+    )
     (fake,) = lie.fake[0]
     digits = fake.removeprefix("$").removesuffix(" million")
     millions = int(digits.replace(",", ""))
@@ -98,21 +100,21 @@ def test_a_number_changes_in_every_notation_and_keeps_it() -> None:
     assert 600 <= millions <= 1200 or 1800 <= millions <= 3750
 
 
-def test_a_year_with_the_digits_of_a_number_stays_in_its_lie() -> None:
-    (text,) = (each.text for each in made("1,000 seats", "1000年, The hall has 1,000 seats.").twins.values())
+def test_a_year_with_the_same_digits_as_the_number_does_not_change() -> None:
+    (text,) = (each.text for each in counterfactual("1,000 seats", "1000年, The hall has 1,000 seats.").twins.values())
     assert text.startswith("1000年, The hall has ")
     assert "1,000" not in text
 
 
-def test_all_passages_state_one_lie_and_unchangeable_ones_are_named() -> None:
-    lie = made("70", "It has 70 seats.", "Seats: 70", "It has seats.")
+def test_all_passages_state_the_same_lie_and_passages_without_the_answer_are_reported() -> None:
+    lie = counterfactual("70", "It has 70 seats.", "Seats: 70", "It has seats.")
     assert {name: drop.reason for name, drop in lie.dropped.items()} == {"p2": "answer_not_in_passage"}
     fake = lie.fake[0][0]
     assert [each.text for each in lie.twins.values()] == [f"It has {fake} seats.", f"Seats: {fake}"]
     assert [each.role for each in lie.twins.values()] == ["counterfactual"] * 2
 
 
-def test_every_slot_of_the_gold_and_the_title_get_a_lie() -> None:
+def test_every_gold_slot_changes_in_text_and_title() -> None:
     gold: Gold = (("70",), ("5 March 2019", "March 5, 2019"))
     passage = Passage(
         "p0", "It has 70 seats since March 5, 2019.", title="Hall of 70", role="positive", page="hall", span=(0, 9)
@@ -127,17 +129,17 @@ def test_every_slot_of_the_gold_and_the_title_get_a_lie() -> None:
 def test_a_whole_date_keeps_its_weekday() -> None:
     import datetime
 
-    lie = made("5 March 2019", "Tuesday, 5 March 2019")
+    lie = counterfactual("5 March 2019", "Tuesday, 5 March 2019")
     day = datetime.datetime.strptime(lie.fake[0][0], "%d %B %Y").replace(tzinfo=datetime.timezone.utc)
     assert day.strftime("%A") == "Tuesday"
 
 
 def test_the_question_must_not_state_the_lie() -> None:
     question = "Is it " + ", ".join(str(n) for n in [*range(28, 57), *range(84, 99)]) + " or what?"
-    assert made("70", "It has 70 seats.", question=question).fake == (("99",),)
+    assert counterfactual("70", "It has 70 seats.", question=question).fake == (("99",),)
 
 
-def test_a_lie_that_no_rule_decides_is_none() -> None:
+def test_a_lie_that_overlaps_the_gold_is_not_decided() -> None:
     answer = read_answer(("70",))
     assert not is_decided("How many?", ("70",), ("70.4",), "number")
     assert not is_decided("Who?", ("Ann Lee",), ("Ann Lee Reed",), "name")
@@ -146,7 +148,7 @@ def test_a_lie_that_no_rule_decides_is_none() -> None:
 
 
 @pytest.mark.parametrize(("gold", "passages", "why"), [((), 1, "no_gold"), ((("70",),), 0, "no_positive")])
-def test_nothing_to_lie_about(gold: Gold, passages: int, why: str) -> None:
+def test_a_case_without_gold_or_positive_passage_has_no_twin(gold: Gold, passages: int, why: str) -> None:
     lie = make_counterfactual(Instance("q1", "How many?", gold), [Passage("p0", "70", role="positive")] * passages)
     assert lie.reason is not None
     assert lie.reason.reason == why
@@ -160,7 +162,7 @@ def test_nothing_to_lie_about(gold: Gold, passages: int, why: str) -> None:
         ("2003年3月5日", "大桥于1998年动工，2003年3月5日，大桥通车。"),
     ],
 )
-def test_a_date_behind_a_wide_comma_changes(gold: str, text: str) -> None:
-    lie = made(gold, text, question="何时？")
+def test_a_date_after_a_full_width_comma_changes(gold: str, text: str) -> None:
+    lie = counterfactual(gold, text, question="何时？")
     assert lie.reason is None
     assert lie.twins["p0"].text == text.replace(gold.removesuffix("年"), lie.fake[0][0].removesuffix("年"))

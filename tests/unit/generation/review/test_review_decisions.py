@@ -1,4 +1,4 @@
-"""Decisions in their file: what counts, what a kill leaves, and which lines are refused."""
+"""The file of decisions: which decision counts, what survives a kill, and which lines are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def decision(draft: str = "d1", reviewer: str = "Ann", grade: int = 4, seen: str
     )
 
 
-def test_what_is_written_reads_back(tmp_path: Path) -> None:
+def test_decisions_read_back_equal(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     entries: list[Decision | Undo] = [decision(), decision("d2", "Bö 李", 3), Undo("d1", "Ann", "2026-01-02T00:00Z")]
     for entry in entries:
@@ -50,16 +50,16 @@ def test_an_undo_brings_back_the_decision_before_it() -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40])
-def test_a_last_line_that_a_kill_has_cut_loses_nothing_else(tmp_path: Path, cut: int) -> None:
+def test_a_last_line_cut_by_a_kill_loses_no_earlier_decision(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "decisions.jsonl"
     append_decision(path, decision("d1"))
     append_decision(path, decision("d2"))
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
-    wanted = ["d1", "d2"] if cut == 1 else ["d1"]  # only the line end is missing
-    assert list(read_decisions(path).standing) == wanted
+    draft_ids = ["d1", "d2"] if cut == 1 else ["d1"]  # only the line end is missing
+    assert list(read_decisions(path).standing) == draft_ids
     append_decision(path, decision("d3"))
-    assert list(read_decisions(path).standing) == [*wanted, "d3"]
+    assert list(read_decisions(path).standing) == [*draft_ids, "d3"]
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def test_a_malformed_line_in_the_middle_is_refused_with_its_line(tmp_path: Path,
     with path.open("a", encoding="utf-8") as stream:
         stream.write(f"{line}\n")
     append_decision(path, decision("d2"))
-    with pytest.raises(DataError, match=r"decisions\.jsonl:2: ") as refused:
+    with pytest.raises(DataError, match=r"decisions\.jsonl:2: ") as error:
         read_decisions(path)
-    assert problem in str(refused.value)
+    assert problem in str(error.value)
 
 
-def test_a_text_that_no_reader_takes_is_not_written(tmp_path: Path) -> None:
+def test_a_decision_with_an_invalid_character_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     for text in ("a\0b", "\ud800"):
         with pytest.raises(DataError, match="the decision"):
@@ -119,13 +119,13 @@ def test_decisions_survive_a_kill(generated: ReviewProject) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdin is not None
-        done = [process.stdout.readline().strip()]
+        draft_ids = [process.stdout.readline().strip()]
         process.stdin.write("\n")
         process.stdin.flush()
-        done.append(process.stdout.readline().strip())
+        draft_ids.append(process.stdout.readline().strip())
         os.kill(process.pid, signal.SIGKILL)
     session = generated.session()
-    assert list(session.decisions.standing) == done
+    assert list(session.decisions.standing) == draft_ids
     assert session.progress.done == 2
 
 
@@ -140,12 +140,12 @@ def test_two_processes_append_whole_lines(generated: ReviewProject) -> None:
     )
     processes = [subprocess.Popen([sys.executable, "-c", script, name], cwd=generated.folder) for name in ("Ann", "Bo")]
     assert [process.wait(timeout=60) for process in processes] == [0, 0]
-    standing = read_decisions(generated.decisions).standing
-    assert len(standing) == 30
-    assert all(set(people) == {"Ann", "Bo"} for people in standing.values())
+    by_draft = read_decisions(generated.decisions).standing
+    assert len(by_draft) == 30
+    assert all(set(by_person) == {"Ann", "Bo"} for by_person in by_draft.values())
 
 
-def test_a_session_sees_what_another_person_decides_meanwhile(generated: ReviewProject) -> None:
+def test_a_session_sees_the_new_decisions_of_another_person(generated: ReviewProject) -> None:
     ann, bo = generated.session("Ann"), generated.session("Bo")
     first = ann.following()
     assert first is not None

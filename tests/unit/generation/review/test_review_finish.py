@@ -1,4 +1,4 @@
-"""`rageval generate --finish`: what decisions do to the sets, the report and the exit status."""
+"""`rageval generate --finish`: how decisions change the sets, the report and the exit status."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SETS = ("auto_test.jsonl", "auto_train.jsonl", "human_test.jsonl")
 
 
 def finish(project: ReviewProject, status: int = 0) -> list[str]:
-    found, lines = project.run("generate", "plan.toml", "--out", "cases", "--finish")
-    assert found == status, lines
+    exit_status, lines = project.run("generate", "plan.toml", "--out", "cases", "--finish")
+    assert exit_status == status, lines
     return lines
 
 
@@ -31,15 +31,15 @@ def test_dropped_cases_leave_all_sets_and_no_other_case_moves(generated: ReviewP
     session = generated.session()
     before = {name: list(generated.records(name)) for name in SETS}
     single = of_task(session, "extractive_qa")
-    for draft, given in zip(single, (1, 2, 4, 5), strict=True):
-        grade(session, draft, given)
+    for draft, number in zip(single, (1, 2, 4, 5), strict=True):
+        grade(session, draft, number)
     for draft in of_task(session, "conversational_qa"):
         grade(session, draft, 5)
     lines = finish(generated)
-    gone = {draft.id for draft in single[:2]}
+    dropped_ids = {draft.id for draft in single[:2]}
     assert "18 drafts: 16 kept, 2 dropped (2 review_drop)" in lines
     for name in SETS:
-        assert list(generated.records(name)) == [each for each in before[name] if each not in gone]
+        assert list(generated.records(name)) == [each for each in before[name] if each not in dropped_ids]
     record = generated.records("human_test.jsonl")[single[2].id]
     assert (record["generated"]["grade"], record["generated"]["reviewer"]) == (4, "Ann")
     assert "grade" not in next(iter(generated.records("auto_train.jsonl").values()))["generated"]
@@ -51,11 +51,11 @@ def test_dropped_cases_leave_all_sets_and_no_other_case_moves(generated: ReviewP
         "_qa", "\\_qa"
     )
     assert "| review_drop | template | 2 |" in report
-    dropped = [each for each in generated.records("drafts.jsonl").values() if each["id"] in gone]
-    assert {(each["state"], each["reason"]) for each in dropped} == {("dropped", "review_drop")}
+    drafts = [each for each in generated.records("drafts.jsonl").values() if each["id"] in dropped_ids]
+    assert {(each["state"], each["reason"]) for each in drafts} == {("dropped", "review_drop")}
 
 
-def test_a_correction_takes_the_place_of_its_case(generated: ReviewProject) -> None:
+def test_a_corrected_case_replaces_the_original(generated: ReviewProject) -> None:
     session = generated.session()
     draft = of_task(session, "extractive_qa")[1]
     before = {name: list(generated.records(name)) for name in SETS}
@@ -73,15 +73,15 @@ def test_a_correction_takes_the_place_of_its_case(generated: ReviewProject) -> N
     assert len(load(generated.folder / "cases" / "auto_test.jsonl")) == len(test)
 
 
-def test_a_case_to_mend_without_a_correction_waits(generated: ReviewProject) -> None:
+def test_a_case_of_grade_3_without_a_correction_waits(generated: ReviewProject) -> None:
     session = generated.session()
     draft = of_task(session, "extractive_qa")[0]
     grade(session, draft, 3)
     lines = finish(generated)
     assert any(line.endswith("1 waiting for a correction") for line in lines)
     assert not any(draft.id in generated.records(name) for name in SETS)
-    stored = generated.records("drafts.jsonl")[draft.id]
-    assert (stored["state"], stored["reason"]) == ("waiting", "review_waits")
+    record = generated.records("drafts.jsonl")[draft.id]
+    assert (record["state"], record["reason"]) == ("waiting", "review_waits")
     again = generated.session()
     assert again.own_decision(of_task(again, "extractive_qa")[0]) is not None
 
@@ -108,14 +108,14 @@ def test_a_corrected_turn_changes_the_history_of_later_turns(generated: ReviewPr
     grade(session, first, 3, Edit(question, ((*first.gold[0], f"{first.gold[0][0]} town"),), first.evidence))
     grade(session, later, 5)
     finish(generated)
-    found = [each for each in generated.records("human_test.jsonl").values() if each["task"] == "conversational_qa"]
-    by_round = {each["round"]: each for each in found}
+    turns = [each for each in generated.records("human_test.jsonl").values() if each["task"] == "conversational_qa"]
+    by_round = {each["round"]: each for each in turns}
     assert by_round["1"]["question"] == question
     assert by_round["2"]["history"] == [{"question": question, "answer": first.gold[0][0]}]
     assert by_round["2"]["generated"]["grade"] == 5
 
 
-def test_finish_again_and_after_an_undo(generated: ReviewProject) -> None:
+def test_finish_is_repeatable_and_an_undo_restores_the_files(generated: ReviewProject) -> None:
     clean = generated.files()
     session = generated.session()
     single = of_task(session, "extractive_qa")
@@ -135,15 +135,15 @@ def test_finish_again_and_after_an_undo(generated: ReviewProject) -> None:
     assert session.undo() == single[0].id
     assert session.undo() == ""
     finish(generated)
-    restored = generated.files()
-    del restored["decisions.jsonl"]
-    assert restored == clean
+    files = generated.files()
+    del files["decisions.jsonl"]
+    assert files == clean
     lines = generated.generate("--force")
     assert "warning: the decisions in decisions.jsonl are not applied; run again with --finish" in lines
     assert len(generated.decisions.read_bytes().splitlines()) == 4  # decisions are never removed
 
 
-def test_a_draft_that_changed_since_is_asked_again(generated: ReviewProject) -> None:
+def test_a_draft_that_changed_after_its_decision_is_asked_again(generated: ReviewProject) -> None:
     session = generated.session()
     draft = of_task(session, "extractive_qa")[0]
     grade(session, draft, 1)
@@ -166,11 +166,11 @@ def test_the_lowest_grade_of_two_people_decides(generated: ReviewProject) -> Non
     grade(ann, draft, 5)
     grade(bo, draft, 2)
     finish(generated)
-    stored = generated.records("drafts.jsonl")[draft.id]
-    assert (stored["reason"], stored["verdicts"]["grade"], stored["verdicts"]["reviewer"]) == ("review_drop", 2, "Bo")
+    record = generated.records("drafts.jsonl")[draft.id]
+    assert (record["reason"], record["verdicts"]["grade"], record["verdicts"]["reviewer"]) == ("review_drop", 2, "Bo")
 
 
-def test_a_cell_that_people_made_short_ends_with_1(generated: ReviewProject) -> None:
+def test_a_cell_with_too_few_cases_after_review_exits_with_1(generated: ReviewProject) -> None:
     plan = (generated.folder / "plan.toml").read_text(encoding="utf-8")
     (generated.folder / "plan.toml").write_text(f"per_cell = 6\n{plan}", encoding="utf-8")
     generated.generate("--force")
@@ -188,6 +188,6 @@ def test_a_correction_by_hand_that_fails_a_check_is_dropped(generated: ReviewPro
     line["edit"]["question"] = f"Does {draft.gold[0][0]} employ the staff?"
     generated.decisions.write_text(json.dumps(line) + "\n", encoding="utf-8")
     finish(generated)
-    stored = [each for each in generated.records("drafts.jsonl").values() if "before_review" in each["verdicts"]]
-    assert [each["reason"] for each in stored] == ["answer_in_question"]
+    drafts = [each for each in generated.records("drafts.jsonl").values() if "before_review" in each["verdicts"]]
+    assert [each["reason"] for each in drafts] == ["answer_in_question"]
     assert len(of_task(generated.session(), "extractive_qa")) == 4

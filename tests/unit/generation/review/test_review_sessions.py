@@ -1,4 +1,4 @@
-"""A review in progress: which cases, which is next, corrections, two people, and folders that cannot be reviewed."""
+"""Review sessions: sample, next case, corrections, two people, and folders that are refused."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pytest_rageval.generation.review.presentation import marked_passages, seen_
 from pytest_rageval.generation.review.session import ChangedError
 
 
-def test_the_sample_is_that_of_human_test_turns_in_their_order(generated: ReviewProject) -> None:
+def test_the_sample_is_human_test_with_turns_in_order(generated: ReviewProject) -> None:
     sample = generated.session().folder.sample
     assert {draft.id for draft in sample} == generated.records("human_test.jsonl").keys()
     assert [draft.task for draft in sample] == ["conversational_qa"] * 4 + ["extractive_qa"] * 4
     assert sample == generated.session().folder.sample
 
 
-def test_the_next_case_comes_after_the_one_shown_and_then_from_the_start(generated: ReviewProject) -> None:
+def test_the_next_case_follows_the_current_one_and_wraps_around(generated: ReviewProject) -> None:
     session = generated.session()
     sample = session.folder.sample
     assert session.following() == sample[0]
@@ -44,16 +44,16 @@ def test_a_second_person_is_asked_a_share_of_the_sample(generated: ReviewProject
     for draft in ann.folder.sample:
         grade(ann, draft, 4)
     bo.refresh()
-    asked = [draft for draft in bo.folder.sample if bo.needs_decision(draft)]
-    assert len(asked) == 2  # a quarter of 8
-    for draft in asked:
+    sample = [draft for draft in bo.folder.sample if bo.needs_decision(draft)]
+    assert len(sample) == 2  # a quarter of 8
+    for draft in sample:
         grade(bo, draft, 5)
     third = generated.session("Cy", second=0.25)
     assert third.progress.done == 8
     assert generated.session("Cy").following() is None
 
 
-def test_a_correction_passes_the_checks_of_drafts_or_is_refused(generated: ReviewProject) -> None:
+def test_a_correction_that_fails_a_check_of_drafts_is_refused(generated: ReviewProject) -> None:
     session = generated.session()
     draft, other = of_task(session, "extractive_qa")[:2]
     edit = edit_of(draft)
@@ -74,7 +74,7 @@ def test_a_correction_passes_the_checks_of_drafts_or_is_refused(generated: Revie
     assert not generated.decisions.exists()
 
 
-def test_a_correction_is_checked_against_those_of_others_and_earlier_turns(generated: ReviewProject) -> None:
+def test_a_correction_must_not_repeat_another_correction_or_an_earlier_turn(generated: ReviewProject) -> None:
     session = generated.session()
     one, other = of_task(session, "extractive_qa")[:2]
     question = one.question.replace("Where does", "In what city does")
@@ -86,30 +86,30 @@ def test_a_correction_is_checked_against_those_of_others_and_earlier_turns(gener
     assert session.fault(later, named_again) == f"follow_up_complete: '{name}' is named again"
 
 
-def test_a_case_that_changed_while_it_was_shown_is_not_decided(generated: ReviewProject) -> None:
+def test_a_decision_on_a_case_that_changed_meanwhile_is_not_stored(generated: ReviewProject) -> None:
     session = generated.session()
     draft = of_task(session, "extractive_qa")[0]
-    seen = seen_sha(draft)
+    sha = seen_sha(draft)
     data = (generated.folder / "staff.csv").read_text(encoding="utf-8")
     (generated.folder / "staff.csv").write_text(data.replace(draft.gold[0][0], "Alta"), encoding="utf-8")
     generated.generate()
     with pytest.raises(ChangedError, match="changed since it was shown; nothing was stored"):
-        session.decide(draft.id, seen, 5)
+        session.decide(draft.id, sha, 5)
     assert not generated.decisions.exists()
 
 
 def test_the_evidence_is_marked_in_the_whole_passage(generated: ReviewProject) -> None:
     draft = of_task(generated.session(), "extractive_qa")[0]
     source = replace(draft.sources[0], text=f"Before. {draft.sources[0].text} After.")
-    (shown,) = marked_passages(replace(draft, sources=(source,)))
-    assert "".join(text for text, _ in shown.pieces) == source.text
-    assert [kind for _, kind in shown.pieces] == ["", "evidence", ""]
-    (bare,) = marked_passages(replace(draft, evidence=()))
-    assert [text for text, kind in bare.pieces if kind == "answer"] == [draft.gold[0][0]]
+    (passage,) = marked_passages(replace(draft, sources=(source,)))
+    assert "".join(text for text, _ in passage.pieces) == source.text
+    assert [kind for _, kind in passage.pieces] == ["", "evidence", ""]
+    (without_evidence,) = marked_passages(replace(draft, evidence=()))
+    assert [text for text, kind in without_evidence.pieces if kind == "answer"] == [draft.gold[0][0]]
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "wanted"),
+    ("before", "after", "expected"),
     [
         ("Where is it?", "Where was it?", [("Where ", ""), ("is", "removed"), ("was", "added"), (" it?", "")]),
         ("开馆时间", "闭馆时间", [("开", "removed"), ("闭", "added"), ("馆时间", "")]),
@@ -123,15 +123,15 @@ def test_the_evidence_is_marked_in_the_whole_passage(generated: ReviewProject) -
         ("新" * 9000, "旧" * 9000, [("新" * 9000, "removed"), ("旧" * 9000, "added")]),
     ],
 )
-def test_words_that_changed(before: str, after: str, wanted: list[tuple[str, str]]) -> None:
-    assert changed_words(before, after) == wanted
+def test_removed_and_added_words_are_marked(before: str, after: str, expected: list[tuple[str, str]]) -> None:
+    assert changed_words(before, after) == expected
 
 
-def test_of_two_grades_of_3_the_one_with_a_correction_decides(generated: ReviewProject) -> None:
+def test_a_grade_of_3_with_a_correction_counts_before_one_without(generated: ReviewProject) -> None:
     draft = of_task(generated.session(), "extractive_qa")[0]
-    bare, mended = Decision("d", "s", 3, "Ann"), Decision("d", "s", 3, "Bo", (), edit_of(draft))
-    assert decision_that_counts([mended, bare]) == decision_that_counts([bare, mended]) == mended
-    assert decision_that_counts([Decision("d", "s", 5, "Ann"), bare]) == bare
+    uncorrected, corrected = Decision("d", "s", 3, "Ann"), Decision("d", "s", 3, "Bo", (), edit_of(draft))
+    assert decision_that_counts([corrected, uncorrected]) == decision_that_counts([uncorrected, corrected]) == corrected
+    assert decision_that_counts([Decision("d", "s", 5, "Ann"), uncorrected]) == uncorrected
     assert decision_that_counts([]) is None
 
 
@@ -149,12 +149,12 @@ def test_cells_of_the_sheet_are_parsed(text: str | None, cell: Cell) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "topics=a", "task", "task=a,task=b"])
-def test_malformed_cells(text: str) -> None:
+def test_a_malformed_cell_is_refused(text: str) -> None:
     with pytest.raises(SettingError, match="wanted topic=NAME,task=NAME"):
         parse_cell(text)
 
 
-def test_what_cannot_be_reviewed_is_refused_in_a_sentence(generated: ReviewProject) -> None:
+def test_invalid_folders_and_options_are_refused_with_a_message(generated: ReviewProject) -> None:
     sheet = ("--sheet", "new.csv")
     (generated.folder / "empty").mkdir()
     assert "empty holds no drafts.jsonl; name the folder that rageval generate" in generated.refusal("empty", *sheet)
@@ -181,11 +181,11 @@ def test_what_cannot_be_reviewed_is_refused_in_a_sentence(generated: ReviewProje
     assert "cases/drafts.jsonl:1: is not a draft of rageval generate" in generated.refusal("cases", *sheet)
 
 
-def test_without_the_extra_the_page_names_it_and_the_sheet_works(
+def test_without_the_ui_extra_the_page_names_it_and_the_sheet_works(
     generated: ReviewProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = ("pytest_rageval.web", "pytest_rageval.commands.reviewing.", "starlette")
-    for name in [each for each in sys.modules if each.startswith(ours)]:
+    prefixes = ("pytest_rageval.web", "pytest_rageval.commands.reviewing.", "starlette")
+    for name in [each for each in sys.modules if each.startswith(prefixes)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette", None)
     assert "pip install 'pytest-rageval[ui]'" in generated.refusal("cases")

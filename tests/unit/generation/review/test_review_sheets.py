@@ -1,4 +1,4 @@
-"""The review by spreadsheet: `rageval review --sheet` and `--from`."""
+"""Review in a spreadsheet: `rageval review --sheet` and `--from`."""
 
 from __future__ import annotations
 
@@ -14,54 +14,54 @@ from pytest_rageval.generation.review.decision import TICKS
 Row = dict[str, str]
 
 
-def rows(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[Row]:
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
 
 
-def fill(path: Path, filled: list[Row]) -> None:
+def write_rows(path: Path, records: list[Row]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(filled[0]))
+        writer = csv.DictWriter(stream, list(records[0]))
         writer.writeheader()
-        writer.writerows(filled)
+        writer.writerows(records)
 
 
 def sheet(project: ReviewProject, *arguments: str) -> list[Row]:
     status, lines = project.run("review", "cases", "--sheet", "sheet.csv", "--reviewer", "Ann", *arguments)
     assert status == 0, lines
-    return rows(project.folder / "sheet.csv")
+    return read_rows(project.folder / "sheet.csv")
 
 
 def test_a_filled_sheet_becomes_decisions(generated: ReviewProject) -> None:
-    found = sheet(generated, "--cell", "task=extractive_qa")
-    assert [row["task"] for row in found] == ["extractive_qa"] * 4
+    rows = sheet(generated, "--cell", "task=extractive_qa")
+    assert [row["task"] for row in rows] == ["extractive_qa"] * 4
     assert (generated.folder / "sheet.csv").read_bytes().startswith(b"\xef\xbb\xbf")
     drafts = of_task(generated.session(), "extractive_qa")
-    for row, given in zip(found, ("5", "3", "1.0", ""), strict=True):
-        row["grade"] = given
-    found[0][TICKS["task"]] = "X"
-    found[1]["mended question"] = drafts[1].question.replace("Where", "In what city")
-    found[1]["mended answers"] = f"{drafts[1].gold[0][0]} | {drafts[1].gold[0][0]} town"
-    fill(generated.folder / "sheet.csv", found)
-    read = ("review", "cases", "--from", "sheet.csv", "--reviewer", "Bo")
-    assert generated.run(*read)[1] == [
+    for row, text in zip(rows, ("5", "3", "1.0", ""), strict=True):
+        row["grade"] = text
+    rows[0][TICKS["task"]] = "X"
+    rows[1]["mended question"] = drafts[1].question.replace("Where", "In what city")
+    rows[1]["mended answers"] = f"{drafts[1].gold[0][0]} | {drafts[1].gold[0][0]} town"
+    write_rows(generated.folder / "sheet.csv", rows)
+    arguments = ("review", "cases", "--from", "sheet.csv", "--reviewer", "Bo")
+    assert generated.run(*arguments)[1] == [
         "sheet.csv: 3 new decisions, 0 known, 1 without a grade",
         "Bo: 3 of 8 cases of the sample decided",
         "accepted by people: 33.3 % [6.1, 79.2] of 3 (1 to mend, 1 dropped)",
     ]
-    assert generated.run(*read)[1][0] == "sheet.csv: 0 new decisions, 3 known, 1 without a grade"
-    standing = generated.session().decisions.standing
-    assert [standing[draft.id]["Ann"].grade for draft in drafts[:3]] == [5, 3, 1]
-    assert standing[drafts[0].id]["Ann"].ticks == ("task",)
-    edit = standing[drafts[1].id]["Ann"].edit
+    assert generated.run(*arguments)[1][0] == "sheet.csv: 0 new decisions, 3 known, 1 without a grade"
+    by_draft = generated.session().decisions.standing
+    assert [by_draft[draft.id]["Ann"].grade for draft in drafts[:3]] == [5, 3, 1]
+    assert by_draft[drafts[0].id]["Ann"].ticks == ("task",)
+    edit = by_draft[drafts[1].id]["Ann"].edit
     assert edit is not None
     assert (edit.question, edit.gold, edit.evidence) == (
-        found[1]["mended question"],
+        rows[1]["mended question"],
         ((drafts[1].gold[0][0], f"{drafts[1].gold[0][0]} town"),),
         drafts[1].evidence,
     )
 
 
-def test_texts_that_a_spreadsheet_could_run_are_marked(generated: ReviewProject) -> None:
+def test_texts_that_a_spreadsheet_would_run_as_formulas_are_quoted(generated: ReviewProject) -> None:
     path = generated.folder / "staff.csv"
     lines = path.read_text(encoding="utf-8").splitlines()
     cities = [line.split(",")[2] for line in lines[1:]]
@@ -70,16 +70,16 @@ def test_texts_that_a_spreadsheet_could_run_are_marked(generated: ReviewProject)
         text = text.replace(city, f"={city}")
     path.write_text(f"{text}\n", encoding="utf-8")
     generated.generate()
-    found = sheet(generated, "--cell", "task=extractive_qa")
-    assert {row["answers"][:2] for row in found} == {"'="}
-    fill(generated.folder / "sheet.csv", [{**row, "grade": "4"} for row in found])
+    rows = sheet(generated, "--cell", "task=extractive_qa")
+    assert {row["answers"][:2] for row in rows} == {"'="}
+    write_rows(generated.folder / "sheet.csv", [{**row, "grade": "4"} for row in rows])
     assert generated.run("review", "cases", "--from", "sheet.csv")[1][0].startswith("sheet.csv: 4 new decisions")
 
 
-def test_a_changed_case_of_a_sheet_is_reported_and_not_stored(generated: ReviewProject) -> None:
+def test_a_row_whose_case_has_changed_is_reported_and_not_stored(generated: ReviewProject) -> None:
     (row, *_) = sheet(generated, "--cell", "task=extractive_qa")
     row["grade"] = "5"
-    fill(generated.folder / "sheet.csv", [{**row, "seen": "0" * 64}])
+    write_rows(generated.folder / "sheet.csv", [{**row, "seen": "0" * 64}])
     lines = generated.run("review", "cases", "--from", "sheet.csv")[1]
     assert lines[:2] == [
         "sheet.csv: 0 new decisions, 0 known, 0 without a grade",
@@ -108,18 +108,18 @@ def test_a_changed_case_of_a_sheet_is_reported_and_not_stored(generated: ReviewP
         ({"reviewer": "a\u202eb"}, r"wanted a name of 1 to 100 visible characters"),
     ],
 )
-def test_a_wrong_row_is_refused_with_its_line_and_nothing_is_stored(
+def test_an_invalid_row_is_refused_with_its_line_and_nothing_is_stored(
     generated: ReviewProject, change: Row, problem: str
 ) -> None:
     first, second, *_ = ({**row, "grade": "4"} for row in sheet(generated, "--cell", "task=extractive_qa"))
-    fill(generated.folder / "sheet.csv", [first, {**second, **change}])
+    write_rows(generated.folder / "sheet.csv", [first, {**second, **change}])
     status, (line,) = generated.run("review", "cases", "--from", "sheet.csv", "--reviewer", "Ann")
     assert status == 2
     assert problem in line
     assert not generated.decisions.exists()
 
 
-def test_other_files_are_refused(generated: ReviewProject) -> None:
+def test_existing_and_foreign_files_are_refused(generated: ReviewProject) -> None:
     sheet(generated)
     assert "sheet.csv already exists and may contain people's work" in generated.refusal(
         "cases", "--sheet", "sheet.csv"

@@ -1,4 +1,4 @@
-"""The hosts of ``rag_record_http``."""
+"""Host patterns of ``rag_record_http``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pytest_rageval.llm.http.hosts import Hosts
         ("[::1]:*", "::1", 40123, "[::1]"),
     ],
 )
-def test_a_pattern_covers_a_host_and_its_ports(pattern: str, host: str, port: int, name: str | None) -> None:
+def test_a_pattern_matches_a_host_and_its_ports(pattern: str, host: str, port: int, name: str | None) -> None:
     assert Hosts.parse([pattern], "rag_record_http").name(host, port) == name
 
 

@@ -1,4 +1,4 @@
-"""Which requests share a recording."""
+"""Identity of HTTP requests: which requests share a recording."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def key(body: object = None, url: str = URL, kind: str = "application/json", met
     return request_of(HttpRequest(method, url, content, kind), "api.openai.com", 1).key
 
 
-def chat(text: str, **more: Any) -> dict[str, Any]:
-    return {"model": "m", "messages": [{"role": "user", "content": text}], **more}
+def chat(text: str, **fields: Any) -> dict[str, Any]:
+    return {"model": "m", "messages": [{"role": "user", "content": text}], **fields}
 
 
 def with_tool(call_id: str) -> dict[str, Any]:
-    called = {"id": call_id, "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    call = {"id": call_id, "type": "function", "function": {"name": "search", "arguments": "{}"}}
     return chat("hi", tools=[]) | {
         "messages": [
-            {"role": "assistant", "tool_calls": [called]},
+            {"role": "assistant", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": call_id, "content": "found"},
         ]
     }
@@ -46,7 +46,7 @@ UUIDS = "3f0e6a52-9d1b-4c58-8a3e-0f8f6f2e7c11", "b7d5c1aa-0a55-4a8b-9f0c-4f1c3a1
         (chat("hi", api_key="one"), chat("hi", api_key="two")),
     ],
 )
-def test_what_says_nothing_about_the_reply_makes_no_difference(one: object, other: object) -> None:
+def test_fields_that_do_not_affect_the_reply_do_not_change_the_key(one: object, other: object) -> None:
     assert key(one) == key(other)
 
 
@@ -62,7 +62,7 @@ def test_what_says_nothing_about_the_reply_makes_no_difference(one: object, othe
         ([1, 2], [2, 1]),
     ],
 )
-def test_what_decides_the_reply_makes_a_difference(one: object, other: object) -> None:
+def test_fields_that_affect_the_reply_change_the_key(one: object, other: object) -> None:
     assert key(one) != key(other)
 
 
@@ -73,58 +73,58 @@ def test_a_schema_of_several_types_has_a_key() -> None:
     assert key(schema("string", "null")) != key(schema("string"))
 
 
-def test_two_calls_whose_results_are_swapped_are_another_request() -> None:
+def test_swapped_results_of_two_calls_change_the_key() -> None:
     def results(first: str, second: str) -> dict[str, Any]:
-        called = [
+        calls = [
             {"id": each, "type": "function", "function": {"name": "f"}} for each in ("call_aaaaaa1", "call_bbbbbb2")
         ]
-        said = [{"role": "tool", "tool_call_id": each, "content": each[-1]} for each in (first, second)]
-        return {"messages": [{"role": "assistant", "tool_calls": called}, *said]}
+        messages = [{"role": "tool", "tool_call_id": each, "content": each[-1]} for each in (first, second)]
+        return {"messages": [{"role": "assistant", "tool_calls": calls}, *messages]}
 
     assert key(results("call_aaaaaa1", "call_bbbbbb2")) != key(results("call_bbbbbb2", "call_aaaaaa1"))
 
 
-def test_the_address_counts_without_secrets_and_order() -> None:
+def test_secrets_and_the_order_of_the_query_do_not_change_the_key() -> None:
     assert key(url=f"{URL}?a=1&b=2&key=geheim") == key(url=f"{URL}?key=other&b=2&a=1")
     assert key(url=f"{URL}?a=1") != key(url=f"{URL}?a=2")
     assert key(url=f"{URL}s") != key(url=URL)
     assert key(method="GET") != key()
 
 
-def test_a_key_that_is_looked_up_is_another_request() -> None:
-    def looked_up(name: str, text: str, host: str = "db.example") -> str:
+def test_a_query_named_key_counts_unless_it_looks_like_a_secret() -> None:
+    def lookup_key(name: str, text: str, host: str = "db.example") -> str:
         return request_of(HttpRequest("GET", f"http://{host}/pages?{name}={text}"), host, 1).key
 
-    assert looked_up("key", "opening+hours") != looked_up("key", "prices")
-    assert looked_up("token", "page2") != looked_up("token", "page3")
-    assert looked_up("key", "sk-geheim0123456789") == looked_up("key", "AIzaOther9876543210")
-    assert looked_up("key", "none", "www.googleapis.com") == looked_up("key", "other", "www.googleapis.com")
+    assert lookup_key("key", "opening+hours") != lookup_key("key", "prices")
+    assert lookup_key("token", "page2") != lookup_key("token", "page3")
+    assert lookup_key("key", "sk-geheim0123456789") == lookup_key("key", "AIzaOther9876543210")
+    assert lookup_key("key", "none", "www.googleapis.com") == lookup_key("key", "other", "www.googleapis.com")
     request = request_of(HttpRequest("GET", "http://db.example/pages?key=geheim"), "db.example", 1)
     assert "geheim" not in repr(request)
 
 
-def test_the_time_at_which_a_body_was_compressed_makes_no_difference() -> None:
-    def packed(text: str, mtime: int) -> str:
+def test_compression_of_a_body_does_not_change_the_key() -> None:
+    def compressed_key(text: str, mtime: int) -> str:
         return key(gzip.compress(json.dumps(chat(text)).encode(), mtime=mtime))
 
-    assert packed("hi", 1) == packed("hi", 2) == key(chat("hi"))
-    assert packed("hi", 1) != packed("bye", 1)
+    assert compressed_key("hi", 1) == compressed_key("hi", 2) == key(chat("hi"))
+    assert compressed_key("hi", 1) != compressed_key("bye", 1)
     assert key(b"\x1f\x8bcut") != key(b"\x1f\x8bother")
 
 
-def test_the_boundary_of_a_form_makes_no_difference() -> None:
-    def form(boundary: str, text: str) -> str:
+def test_the_boundary_of_a_form_does_not_change_the_key() -> None:
+    def form_key(boundary: str, text: str) -> str:
         body = f'--{boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n{text}\r\n--{boundary}--\r\n'
         return key(body.encode(), kind=f"multipart/form-data; boundary={boundary}")
 
-    assert form("aaa111", "x") == form("bbb222", "x")
-    assert form("aaa111", "x") != form("aaa111", "y")
+    assert form_key("aaa111", "x") == form_key("bbb222", "x")
+    assert form_key("aaa111", "x") != form_key("aaa111", "y")
 
 
-def test_other_bodies_count_as_text_or_by_their_digest() -> None:
-    form = "application/x-www-form-urlencoded"
-    assert key(b"a=1&password=geheim", kind=form) == key(b"a=1&password=other", kind=form)
-    assert key(b"a=1", kind=form) != key(b"a=2", kind=form)
+def test_other_bodies_are_compared_as_text_or_by_digest() -> None:
+    form_type = "application/x-www-form-urlencoded"
+    assert key(b"a=1&password=geheim", kind=form_type) == key(b"a=1&password=other", kind=form_type)
+    assert key(b"a=1", kind=form_type) != key(b"a=2", kind=form_type)
     assert key(b"\xff\xfe", kind="image/png") != key(b"\xff\xfd", kind="image/png")
     assert key(b'{"a": NaN}') != key(b'{"a": Infinity}')
 

@@ -1,4 +1,4 @@
-"""How libraries are wrapped: also if they are imported later, and only while the session lasts."""
+"""Patches of HTTP libraries: applied at import and removed at the end of the session."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ SCRIPT = """
         ("aiohttp.client", "ClientSession._request"),
     ],
 )
-def test_a_library_is_wrapped_when_it_is_imported_and_none_is_imported_for_it(name: str, method: str) -> None:
+def test_a_library_is_patched_when_it_is_imported_and_not_imported_by_the_patches(name: str, method: str) -> None:
     pytest.importorskip(name.partition(".")[0])
     script = dedent(SCRIPT).replace("NAME", name).replace("METHOD", method)
     root = Path(__file__).parents[4]
-    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr

@@ -1,4 +1,4 @@
-"""Streams: passed on while they are recorded, replayed in pieces, not recorded if they are cut."""
+"""HTTP streams: delivered while they are recorded, replayed line by line, not recorded if incomplete."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from support.recording.http_session import case, recording, texts_in
 from support.servers.provider_server import ProviderServer
 
 Read = Callable[[str, dict[str, Any], int | None], list[tuple[float, bytes]]]
-"""Posts JSON and reads the stream; stops after some lines if a number says so. Returns seconds and lines."""
+"""Posts JSON and reads the stream, up to a number of lines. Returns the lines with their seconds."""
 
 TEXT = "It opens at 9:00."
 
 
-def until(lines: Iterator[Any], most: int | None, start: float) -> list[tuple[float, bytes]]:
-    found: list[tuple[float, bytes]] = []
+def timed_lines(lines: Iterator[Any], most: int | None, start: float) -> list[tuple[float, bytes]]:
+    results: list[tuple[float, bytes]] = []
     for line in lines:
         data = line if isinstance(line, bytes) else line.encode()
         if data.strip():
-            found.append((time.perf_counter() - start, data.strip()))
-        if len(found) == most:
+            results.append((time.perf_counter() - start, data.strip()))
+        if len(results) == most:
             break
-    return found
+    return results
 
 
 def by_httpx(name: str) -> Read:
     def read(url: str, body: dict[str, Any], most: int | None) -> list[tuple[float, bytes]]:
         start = time.perf_counter()
         with pytest.importorskip(name).Client() as client, client.stream("POST", url, json=body) as reply:
-            return until(reply.iter_lines(), most, start)
+            return timed_lines(reply.iter_lines(), most, start)
 
     return read
 
 
 def by_async_httpx(name: str) -> Read:
     async def read(url: str, body: dict[str, Any], most: int | None) -> list[tuple[float, bytes]]:
-        start, found = time.perf_counter(), []
+        start, results = time.perf_counter(), []
         async with pytest.importorskip(name).AsyncClient() as client, client.stream("POST", url, json=body) as reply:
             async for line in reply.aiter_lines():
-                found += until(iter([line]), None, start)
-                if len(found) == most:
+                results += timed_lines(iter([line]), None, start)
+                if len(results) == most:
                     break
-        return found
+        return results
 
     return lambda url, body, most: asyncio.run(read(url, body, most))
 
@@ -54,19 +54,19 @@ def by_async_httpx(name: str) -> Read:
 def by_requests(url: str, body: dict[str, Any], most: int | None) -> list[tuple[float, bytes]]:
     start = time.perf_counter()
     with pytest.importorskip("requests").post(url, json=body, stream=True) as reply:
-        return until(reply.iter_lines(chunk_size=None), most, start)
+        return timed_lines(reply.iter_lines(chunk_size=None), most, start)
 
 
 def by_aiohttp(url: str, body: dict[str, Any], most: int | None) -> list[tuple[float, bytes]]:
     async def read() -> list[tuple[float, bytes]]:
-        start, found = time.perf_counter(), []
+        start, results = time.perf_counter(), []
         async with pytest.importorskip("aiohttp").ClientSession() as session, session.post(url, json=body) as reply:
             async for line in reply.content:
-                found += until(iter([line]), None, start)
-                if len(found) == most:
+                results += timed_lines(iter([line]), None, start)
+                if len(results) == most:
                     break
         await asyncio.sleep(0.05)
-        return found
+        return results
 
     return asyncio.run(read())
 
@@ -88,12 +88,12 @@ def read(request: pytest.FixtureRequest) -> Read:
 
 @pytest.fixture
 def server() -> Iterator[ProviderServer]:
-    with ProviderServer(say=TEXT) as running:
-        yield running
+    with ProviderServer(say=TEXT) as running_server:
+        yield running_server
 
 
-def chat(text: str = "When does it open?", **more: Any) -> dict[str, Any]:
-    return {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": text}], "stream": True, **more}
+def chat(text: str = "When does it open?", **fields: Any) -> dict[str, Any]:
+    return {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": text}], "stream": True, **fields}
 
 
 PATHS = {
@@ -104,34 +104,34 @@ PATHS = {
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_stream_is_replayed_as_it_came(path: str, read: Read, server: ProviderServer, tmp_path: Path) -> None:
+def test_a_stream_is_replayed_line_by_line(path: str, read: Read, server: ProviderServer, tmp_path: Path) -> None:
     lines = []
     for mode in ("new_episodes", "none"):
-        with recording(tmp_path, mode), case() as running:
+        with recording(tmp_path, mode), case() as scope:
             lines.append([line for _, line in read(f"{server.base_url}/{path}", PATHS[path], None)])
-        assert running.calls.prompt_tokens == (8 if path == "messages" else 4)
-        assert running.calls.completion_tokens == 4
-        assert running.calls.cost_usd is not None
-        assert running.calls.replayed == (mode == "none")
-        assert running.steps[0].detail["text"] == TEXT
+        assert scope.calls.prompt_tokens == (8 if path == "messages" else 4)
+        assert scope.calls.completion_tokens == 4
+        assert scope.calls.cost_usd is not None
+        assert scope.calls.replayed == (mode == "none")
+        assert scope.steps[0].detail["text"] == TEXT
     assert len(lines[0]) > 4
     assert lines[0] == lines[1]
     assert len(server.requests) == 1
 
 
-def test_the_events_arrive_while_they_are_recorded(read: Read, server: ProviderServer, tmp_path: Path) -> None:
+def test_events_arrive_while_they_are_recorded(read: Read, server: ProviderServer, tmp_path: Path) -> None:
     server.delay_s = 0.05
     with recording(tmp_path, "new_episodes"), case():
-        arrived = read(f"{server.base_url}/chat/completions", chat(), None)
-    first, last = arrived[0][0], arrived[-1][0]
-    assert last - first >= 0.15  # five waits of the server lie between them
+        events = read(f"{server.base_url}/chat/completions", chat(), None)
+    first, last = events[0][0], events[-1][0]
+    assert last - first >= 0.15  # the server waits five times between them
 
 
 def test_a_stream_without_usage_has_unknown_tokens(read: Read, server: ProviderServer, tmp_path: Path) -> None:
     for mode in ("new_episodes", "none"):
-        with recording(tmp_path, mode), case() as running:
+        with recording(tmp_path, mode), case() as scope:
             read(f"{server.base_url}/chat/completions", chat(), None)
-        assert (running.calls.calls, running.calls.prompt_tokens, running.calls.cost_usd) == (1, None, None)
+        assert (scope.calls.calls, scope.calls.prompt_tokens, scope.calls.cost_usd) == (1, None, None)
     assert len(server.requests) == 1
 
 
@@ -140,10 +140,10 @@ def test_a_stream_that_the_server_cuts_is_not_recorded(
     path: str, read: Read, server: ProviderServer, tmp_path: Path
 ) -> None:
     server.cut = 2
-    with recording(tmp_path, "new_episodes"), case() as running, pytest.raises(Exception):  # noqa: B017, PT011
+    with recording(tmp_path, "new_episodes"), case() as scope, pytest.raises(Exception):  # noqa: B017, PT011
         read(f"{server.base_url}/{path}", PATHS[path], None)
     assert texts_in(tmp_path) == ""
-    assert (running.calls.calls, running.calls.on_their_way) == (1, 1)
+    assert (scope.calls.calls, scope.calls.on_their_way) == (1, 1)
     server.cut = None
     with recording(tmp_path, "new_episodes"), case():
         read(f"{server.base_url}/{path}", PATHS[path], None)
@@ -154,7 +154,7 @@ def test_a_stream_that_the_client_stops_reading_is_not_recorded(
     read: Read, server: ProviderServer, tmp_path: Path
 ) -> None:
     server.delay_s = 0.05
-    with recording(tmp_path, "new_episodes"), case() as running:
+    with recording(tmp_path, "new_episodes"), case() as scope:
         assert len(read(f"{server.base_url}/chat/completions", chat(), 1)) == 1
     assert texts_in(tmp_path) == ""
-    assert (running.calls.calls, running.calls.on_their_way) == (1, 1)
+    assert (scope.calls.calls, scope.calls.on_their_way) == (1, 1)

@@ -1,4 +1,4 @@
-"""Each HTTP library, against a real server: recorded, replayed without it, metered, charged to its case."""
+"""Requests of each HTTP library to a real server: recorded, replayed, metered and charged to their case."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_rageval.llm.client.session_calls import session_call
 from pytest_rageval.llm.client.usage_meter import RefusedCallError
 
 Send = Callable[[str, dict[str, Any] | None], tuple[int, dict[str, str], bytes]]
-"""Sends JSON to an address, or gets it; returns status, headers and body."""
+"""Posts JSON to an address, or gets the address; returns status, headers and body."""
 
 
 def library(name: str) -> Any:
@@ -85,12 +85,12 @@ def send(request: pytest.FixtureRequest) -> Send:
 
 @pytest.fixture
 def server() -> Iterator[ProviderServer]:
-    with ProviderServer() as running:
-        yield running
+    with ProviderServer() as running_server:
+        yield running_server
 
 
-def chat(text: str, **more: Any) -> dict[str, Any]:
-    return {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": text}], **more}
+def chat(text: str, **fields: Any) -> dict[str, Any]:
+    return {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": text}], **fields}
 
 
 def test_a_reply_is_recorded_and_replayed_without_the_server(
@@ -100,7 +100,7 @@ def test_a_reply_is_recorded_and_replayed_without_the_server(
     with recording(tmp_path, "new_episodes"), case() as live:
         status, headers, body = send(url, chat("When does it open?"))
     assert (status, headers["content-type"], headers["x-request-id"]) == (200, "application/json", "req_1")
-    with recording(tmp_path, "none") as seen, case() as replayed:
+    with recording(tmp_path, "none") as session, case() as replayed:
         again = send(url, chat("When does it open?"))
     assert len(server.requests) == 1
     assert (again[0], again[2]) == (200, body)
@@ -117,7 +117,7 @@ def test_a_reply_is_recorded_and_replayed_without_the_server(
     assert replayed.calls.spent_usd == 0
     assert replayed.meter.replayed
     assert live.meter.keys == replayed.meter.keys
-    assert seen.calls.calls == 0
+    assert session.calls.calls == 0
     assert "geheim" not in texts_in(tmp_path)
     (step,) = live.steps
     assert (step.kind, step.detail["text"], step.detail["prompt"]) == (
@@ -129,18 +129,18 @@ def test_a_reply_is_recorded_and_replayed_without_the_server(
     assert replayed.steps[0].detail["replayed"] is True
 
 
-def test_a_request_that_is_not_recorded_is_refused_and_names_the_message(
+def test_a_request_without_a_recording_is_refused_with_the_changed_message(
     send: Send, server: ProviderServer, tmp_path: Path
 ) -> None:
     url = f"{server.base_url}/chat/completions"
     with recording(tmp_path, "new_episodes"), case():
         send(url, chat("When does the museum open?"))
-    with recording(tmp_path, "none"), case() as running, pytest.raises(RefusedCallError) as caught:
+    with recording(tmp_path, "none"), case() as scope, pytest.raises(RefusedCallError) as error:
         send(url, chat("When does the museum close?"))
     assert len(server.requests) == 1
-    assert "-  When does the museum open?\n+  When does the museum close?" in str(caught.value)
-    assert "differs in messages[0] (user)" in str(caught.value)
-    assert running.meter.refused is caught.value.error
+    assert "-  When does the museum open?\n+  When does the museum close?" in str(error.value)
+    assert "differs in messages[0] (user)" in str(error.value)
+    assert scope.meter.refused is error.value.error
 
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500, 503])
@@ -148,19 +148,19 @@ def test_an_error_is_passed_on_and_not_recorded(
     status: int, send: Send, server: ProviderServer, tmp_path: Path
 ) -> None:
     server.status = status
-    with recording(tmp_path, "new_episodes"), case() as running:
-        got, _, body = send(f"{server.base_url}/chat/completions", chat("hi"))
-    assert (got, json.loads(body)["error"]["message"]) == (status, "failed on plan")
+    with recording(tmp_path, "new_episodes"), case() as scope:
+        reply_status, _, body = send(f"{server.base_url}/chat/completions", chat("hi"))
+    assert (reply_status, json.loads(body)["error"]["message"]) == (status, "failed on plan")
     assert texts_in(tmp_path) == ""
-    assert (running.calls.calls, running.calls.attempts) == (0, 1)
+    assert (scope.calls.calls, scope.calls.attempts) == (0, 1)
 
 
 def test_pages_are_recorded_and_cost_nothing(send: Send, server: ProviderServer, tmp_path: Path) -> None:
     for mode in ("new_episodes", "none"):
-        with recording(tmp_path, mode), case() as running:
+        with recording(tmp_path, mode), case() as scope:
             assert send(f"{server.root}/pages/1", None)[::2] == (200, b"page /pages/1")
             assert send(f"{server.root}/pages/none", None)[::2] == (404, b"no such page")
-        assert (running.calls.calls, running.calls.cost_usd, running.steps) == (0, 0, ())
+        assert (scope.calls.calls, scope.calls.cost_usd, scope.steps) == (0, 0, ())
     assert len(server.requests) == 2
 
 
@@ -178,33 +178,33 @@ def test_a_token_in_a_reply_is_passed_on_and_not_recorded(send: Send, server: Pr
 def test_a_compressed_reply_is_recorded_as_text(send: Send, server: ProviderServer, tmp_path: Path) -> None:
     server.compresses = True
     for mode in ("new_episodes", "none"):
-        with recording(tmp_path, mode), case() as running:
+        with recording(tmp_path, mode), case() as scope:
             _, _, body = send(f"{server.base_url}/chat/completions", chat("hi"))
-        if body[:2] == b"\x1f\x8b":  # urllib3 alone asks for no compression
+        if body[:2] == b"\x1f\x8b":  # only urllib3 does not decompress the reply
             body = gzip.decompress(body)
         assert json.loads(body)["choices"][0]["message"]["content"] == "It opens at 9:00."
-        assert running.calls.completion_tokens == 4
+        assert scope.calls.completion_tokens == 4
     assert "It opens at 9:00." in texts_in(tmp_path)
     assert len(server.requests) == 1
 
 
-def test_other_hosts_and_the_sessions_own_models_are_left_alone(
+def test_requests_to_other_hosts_and_of_session_models_are_not_recorded(
     send: Send, server: ProviderServer, tmp_path: Path
 ) -> None:
     url = f"{server.base_url}/chat/completions"
-    with recording(tmp_path, "none", "api.openai.com", "127.0.0.1:9"), case() as running:
+    with recording(tmp_path, "none", "api.openai.com", "127.0.0.1:9"), case() as scope:
         assert send(url, chat("hi"))[0] == 200
     with recording(tmp_path, "none"), case(), session_call():
         assert send(url, chat("hi"))[0] == 200
-    assert running.calls.attempts == 0
+    assert scope.calls.attempts == 0
     assert texts_in(tmp_path) == ""
 
 
 def test_without_a_record_mode_calls_are_only_metered(send: Send, server: ProviderServer, tmp_path: Path) -> None:
-    with recording(tmp_path, None), case() as running:
+    with recording(tmp_path, None), case() as scope:
         send(f"{server.base_url}/chat/completions", chat("hi"))
         send(f"{server.base_url}/chat/completions", chat("hi"))
-    assert (running.calls.calls, len(server.requests), len(running.steps)) == (2, 2, 2)
+    assert (scope.calls.calls, len(server.requests), len(scope.steps)) == (2, 2, 2)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -217,30 +217,30 @@ def test_each_repeat_has_separate_recordings(send: Send, server: ProviderServer,
 
 
 @pytest.mark.parametrize("name", ["httpx", "requests", "urllib3"])
-def test_sixteen_threads_lose_nothing_and_let_nothing_out(name: str, server: ProviderServer, tmp_path: Path) -> None:
+def test_sixteen_threads_record_and_replay_every_request(name: str, server: ProviderServer, tmp_path: Path) -> None:
     server.say = lambda body: str(body["messages"][0]["content"]).upper()
 
     def ask(number: int) -> tuple[str, int | None]:
-        with case() as running:
+        with case() as scope:
             texts = []
             for turn in range(3):
                 _, _, body = SENDERS[name](f"{server.base_url}/chat/completions", chat(f"case {number} turn {turn}"))
                 texts.append(json.loads(body)["choices"][0]["message"]["content"])
-            return " ".join(texts), running.calls.prompt_tokens
+            return " ".join(texts), scope.calls.prompt_tokens
 
-    wanted = [(" ".join(f"CASE {number} TURN {turn}" for turn in range(3)), 12) for number in range(16)]
+    expected = [(" ".join(f"CASE {number} TURN {turn}" for turn in range(3)), 12) for number in range(16)]
     for mode in ("new_episodes", "none"):
-        with recording(tmp_path, mode) as seen, ThreadPoolExecutor(16) as threads:
-            assert list(threads.map(ask, range(16))) == wanted
-        assert seen.calls.calls == 0
+        with recording(tmp_path, mode) as session, ThreadPoolExecutor(16) as threads:
+            assert list(threads.map(ask, range(16))) == expected
+        assert session.calls.calls == 0
     assert len(server.requests) == 48
     assert len(texts_in(tmp_path).splitlines()) == 48
 
 
 @pytest.mark.parametrize("name", ["httpx", "httpx2", "aiohttp"])
-def test_sixteen_coroutines_are_charged_apart(name: str, server: ProviderServer, tmp_path: Path) -> None:
+def test_sixteen_coroutines_are_charged_separately(name: str, server: ProviderServer, tmp_path: Path) -> None:
     async def ask(client: Any, number: int) -> tuple[int | None, int]:
-        with case() as running:
+        with case() as scope:
             for turn in range(3):
                 body = chat("word " * number, seed=turn)
                 if name == "aiohttp":
@@ -248,7 +248,7 @@ def test_sixteen_coroutines_are_charged_apart(name: str, server: ProviderServer,
                         await reply.json()
                 else:
                     await client.post(f"{server.base_url}/chat/completions", json=body)
-            return running.calls.prompt_tokens, len(running.steps)
+            return scope.calls.prompt_tokens, len(scope.steps)
 
     async def ask_all() -> list[tuple[int | None, int]]:
         module = library(name)
@@ -261,14 +261,14 @@ def test_sixteen_coroutines_are_charged_apart(name: str, server: ProviderServer,
     assert len(server.requests) == 48
 
 
-def test_threads_with_the_cases_context_are_charged_to_it(server: ProviderServer, tmp_path: Path) -> None:
+def test_only_threads_with_the_context_of_a_case_are_charged_to_it(server: ProviderServer, tmp_path: Path) -> None:
     url = f"{server.base_url}/chat/completions"
-    with recording(tmp_path, "new_episodes") as seen, case() as running:
+    with recording(tmp_path, "new_episodes") as session, case() as scope:
         for run in (copy_context().run, lambda function, *args: function(*args)):
             thread = threading.Thread(target=run, args=(SENDERS["requests"], url, chat(f"hi {run!r}")))
             thread.start()
             thread.join()
-    assert (running.calls.calls, seen.calls.calls) == (1, 1)  # what has no context belongs to no case
+    assert (scope.calls.calls, session.calls.calls) == (1, 1)  # a call without the context belongs to no case
 
 
 def test_identical_requests_at_once_are_sent_once(server: ProviderServer, tmp_path: Path) -> None:
@@ -279,8 +279,8 @@ def test_identical_requests_at_once_are_sent_once(server: ProviderServer, tmp_pa
     assert (len(replies), len(server.requests)) == (1, 1)
 
 
-def test_off_nothing_is_patched_and_the_end_undoes_it(tmp_path: Path) -> None:
-    places = [
+def test_libraries_are_patched_only_while_recording(tmp_path: Path) -> None:
+    locations = [
         ("httpx", "HTTPTransport", "handle_request"),
         ("httpx", "AsyncHTTPTransport", "handle_async_request"),
         ("httpx2", "HTTPTransport", "handle_request"),
@@ -289,7 +289,7 @@ def test_off_nothing_is_patched_and_the_end_undoes_it(tmp_path: Path) -> None:
     ]
 
     def methods() -> list[Any]:
-        return [vars(getattr(importlib.import_module(at), owner))[name] for at, owner, name in places]
+        return [vars(getattr(importlib.import_module(at), owner))[name] for at, owner, name in locations]
 
     before = methods()
     assert not any(hasattr(method, "__wrapped__") for method in before)

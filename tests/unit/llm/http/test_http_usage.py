@@ -1,4 +1,4 @@
-"""Tokens and texts of providers' replies, as their documentation shows them."""
+"""Tokens, texts and prices of replies in the formats that providers document."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ OLLAMA = {
 }
 
 
-def read(path: str, reply: object, body: dict[str, Any] | None = None) -> ModelReply:
-    asked = model_call_of(HttpRequest("POST", f"https://host{path}", json.dumps(body or {"model": "m"}).encode()))
-    assert asked is not None
-    return reply_to(asked, reply if isinstance(reply, bytes) else json.dumps(reply).encode())
+def parse_reply(path: str, reply: object, body: dict[str, Any] | None = None) -> ModelReply:
+    call = model_call_of(HttpRequest("POST", f"https://host{path}", json.dumps(body or {"model": "m"}).encode()))
+    assert call is not None
+    return reply_to(call, reply if isinstance(reply, bytes) else json.dumps(reply).encode())
 
 
 def stream(*events: object) -> bytes:
@@ -63,14 +63,14 @@ def stream(*events: object) -> bytes:
         ("/api/chat", OLLAMA),
     ],
 )
-def test_tokens_and_text_of_each_provider(path: str, reply: object) -> None:
-    said = read(path, reply)
-    assert (said.prompt_tokens, said.completion_tokens, said.text, said.failed) == (10, 2, "Paris", False)
-    assert said.finish_reason in ("stop", "end_turn", "STOP", "completed")
+def test_tokens_and_text_of_each_provider_are_read(path: str, reply: object) -> None:
+    parsed = parse_reply(path, reply)
+    assert (parsed.prompt_tokens, parsed.completion_tokens, parsed.text, parsed.failed) == (10, 2, "Paris", False)
+    assert parsed.finish_reason in ("stop", "end_turn", "STOP", "completed")
 
 
-def test_a_stream_of_anthropic_counts_its_last_usage() -> None:
-    said = read(
+def test_the_last_usage_of_an_anthropic_stream_counts() -> None:
+    reply = parse_reply(
         "/v1/messages",
         stream(
             {"type": "message_start", "message": {"model": "c", "usage": {"input_tokens": 10, "output_tokens": 1}}},
@@ -82,15 +82,20 @@ def test_a_stream_of_anthropic_counts_its_last_usage() -> None:
             {"type": "message_stop"},
         ),
     )
-    assert (said.prompt_tokens, said.completion_tokens, said.text, said.finish_reason) == (10, 7, "Paris", "tool_use")
-    assert said.tool_calls == ({"name": "find", "arguments": '{"a":1}'},)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.text, reply.finish_reason) == (
+        10,
+        7,
+        "Paris",
+        "tool_use",
+    )
+    assert reply.tool_calls == ({"name": "find", "arguments": '{"a":1}'},)
 
 
-def test_a_stream_of_openai_joins_text_and_tool_calls() -> None:
+def test_text_and_tool_calls_of_an_openai_stream_are_joined() -> None:
     def delta(**part: Any) -> dict[str, Any]:
         return {"choices": [{"delta": part, "finish_reason": None}]}
 
-    said = read(
+    reply = parse_reply(
         "/v1/chat/completions",
         stream(
             delta(content="Pa"),
@@ -101,19 +106,19 @@ def test_a_stream_of_openai_joins_text_and_tool_calls() -> None:
             "[DONE]",
         ),
     )
-    assert (said.text, said.finish_reason) == ("Paris", "tool_calls")
-    assert said.tool_calls == ({"name": "find", "arguments": '{"a":1}'},)
-    assert (said.prompt_tokens, said.completion_tokens) == (None, None)  # unknown, not 0
+    assert (reply.text, reply.finish_reason) == ("Paris", "tool_calls")
+    assert reply.tool_calls == ({"name": "find", "arguments": '{"a":1}'},)
+    assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)  # unknown, not 0
 
 
 def test_an_embedding_has_no_reply_tokens() -> None:
-    said = read("/v1/embeddings", {"data": [], "usage": {"prompt_tokens": 5, "total_tokens": 5}})
-    assert (said.prompt_tokens, said.completion_tokens) == (5, 0)
+    reply = parse_reply("/v1/embeddings", {"data": [], "usage": {"prompt_tokens": 5, "total_tokens": 5}})
+    assert (reply.prompt_tokens, reply.completion_tokens) == (5, 0)
 
 
 @pytest.mark.parametrize("reply", [{"error": {"message": "no"}}, b"not JSON", stream({"type": "error", "error": {}})])
 def test_an_error_with_status_200_is_not_an_answer(reply: object) -> None:
-    assert read("/v1/chat/completions", reply).failed
+    assert parse_reply("/v1/chat/completions", reply).failed
 
 
 @pytest.mark.parametrize(
@@ -124,29 +129,29 @@ def test_an_error_with_status_200_is_not_an_answer(reply: object) -> None:
         ("/v1/responses", {"type": "response.completed", "response": RESPONSES}),
     ],
 )
-def test_a_stream_without_its_last_event_is_cut(path: str, end: object) -> None:
-    asked = model_call_of(HttpRequest("POST", f"https://host{path}", b'{"model": "m"}'))
+def test_a_stream_without_its_last_event_is_incomplete(path: str, end: object) -> None:
+    call = model_call_of(HttpRequest("POST", f"https://host{path}", b'{"model": "m"}'))
     first = {"choices": [{"delta": {"content": "Pa"}, "finish_reason": None}]}
-    assert not is_complete(asked, stream(first), ended=True)
-    assert is_complete(asked, stream(first, end), ended=False)  # clients stop reading at the last event
+    assert not is_complete(call, stream(first), ended=True)
+    assert is_complete(call, stream(first, end), ended=False)  # clients stop reading at the last event
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/v1/chat/completions"), ("POST", "/search"), ("POST", "/v1/files")]
 )
-def test_other_requests_ask_no_model(method: str, path: str) -> None:
+def test_other_requests_are_not_model_calls(method: str, path: str) -> None:
     assert model_call_of(HttpRequest(method, f"https://host{path}", b'{"model": "m"}')) is None
 
 
 def test_prices_depend_on_the_name_of_the_model_and_on_cached_tokens() -> None:
-    call = HttpRequest("POST", "https://api.openai.com/v1/chat/completions", b'{"model": "gpt-4o-mini"}')
-    asked = model_call_of(call)
-    assert asked is not None
-    said = read("/v1/chat/completions", OPENAI)
-    cost = PriceTable({}).cost(asked, said, "api.openai.com")
+    request = HttpRequest("POST", "https://api.openai.com/v1/chat/completions", b'{"model": "gpt-4o-mini"}')
+    call = model_call_of(request)
+    assert call is not None
+    reply = parse_reply("/v1/chat/completions", OPENAI)
+    cost = PriceTable({}).cost(call, reply, "api.openai.com")
     assert cost == pytest.approx(6 * 0.15e-6 + 4 * 0.075e-6 + 2 * 0.6e-6)
-    own = PriceTable({"openai/gpt-4o-mini": {"input_cost_per_token": 1.0, "output_cost_per_token": 2.0}})
-    assert own.cost(asked, said, "api.openai.com") == 14
+    custom_prices = PriceTable({"openai/gpt-4o-mini": {"input_cost_per_token": 1.0, "output_cost_per_token": 2.0}})
+    assert custom_prices.cost(call, reply, "api.openai.com") == 14
     unknown = model_call_of(HttpRequest("POST", "https://host/v1/chat/completions", b'{"model": "my-own"}'))
     assert unknown is not None
-    assert PriceTable({}).cost(unknown, said, "host") is None
+    assert PriceTable({}).cost(unknown, reply, "host") is None
