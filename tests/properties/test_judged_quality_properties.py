@@ -47,8 +47,8 @@ def test_any_reply_is_a_verdict_or_a_reason(
     verdict = asyncio.run(metric.judge.ask(of, model))
     score = metric.compute(replace(of, verdicts={metric.name: verdict}))
     if score.value is None:
-        known = ("parse_error: ", "judge_says_not_applicable", "not_applicable: no_", "not_applicable: one_aspect")
-        assert (score.reason or "").startswith(known)
+        prefixes = ("parse_error: ", "judge_says_not_applicable", "not_applicable: no_", "not_applicable: one_aspect")
+        assert (score.reason or "").startswith(prefixes)
         assert (len(model.requests) == 0) is (score.reason or "").startswith("not_applicable")
     else:
         assert score.value in ((0.0, 1.0) if metric.binary else (0.0, 0.5, 1.0))

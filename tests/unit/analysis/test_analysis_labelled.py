@@ -15,19 +15,19 @@ from pytest_rageval.model.outcome import Outcome, Score
 
 
 def answered(name: str, text: str, value: float | str = 1.0, system: str = "one", **facets: Any) -> Outcome:
-    made = outcome(name, value, **facets)
-    return replace(made, nodeid=f"{made.nodeid}{system}{text}", answer=Answer(text), system=system)
+    base = outcome(name, value, **facets)
+    return replace(base, nodeid=f"{base.nodeid}{system}{text}", answer=Answer(text), system=system)
 
 
-def why(matches: Matched) -> dict[str, list[str]]:
+def unmatched_ids(matches: Matched) -> dict[str, list[str]]:
     return {reason: [label.id for label in labels] for reason, labels in matches.unmatched.items()}
 
 
-def both(*pairs: tuple[float, tuple[float, ...]]) -> list[Scored]:
-    return [Scored(outcome(str(at)), judged, people) for at, (judged, people) in enumerate(pairs)]
+def scored_answers(*pairs: tuple[float, tuple[float, ...]]) -> list[Scored]:
+    return [Scored(outcome(str(at)), judge, people) for at, (judge, people) in enumerate(pairs)]
 
 
-def test_a_label_is_of_its_cases_answer_and_of_its_system_and_text() -> None:
+def test_a_label_matches_the_answer_with_its_case_system_and_text() -> None:
     run = [answered("a", "x"), answered("a", "y", system="two"), answered("b", "z  z"), answered("c", "x", repeat="1")]
     run.append(answered("c", "y", repeat="2"))
     labels = [
@@ -51,7 +51,7 @@ def test_a_label_is_of_its_cases_answer_and_of_its_system_and_text() -> None:
         ((run[4],), (labels[4],)),
     ]
     assert matches.blank == (labels[10],)
-    assert why(matches) == {
+    assert unmatched_ids(matches) == {
         "of one of several answers to the case, without saying which": ["c"],
         "of no case of the run": ["d"],
         "of a system that the run does not have for the case": ["a"],
@@ -60,7 +60,7 @@ def test_a_label_is_of_its_cases_answer_and_of_its_system_and_text() -> None:
     }
 
 
-def test_a_label_of_either_of_two_systems_is_refused() -> None:
+def test_a_label_without_a_system_is_refused_if_two_systems_answered() -> None:
     run = [answered("a", "x"), answered("a", "y", system="two")]
     with pytest.raises(DataError, match=r"^l:1: the label names no system, and the run has answers of one, two; name"):
         matched([Label("a", 1.0, where="l:1")], run)
@@ -96,21 +96,21 @@ def test_unscored_answers_are_counted_by_reason() -> None:
 
 
 def test_scores_in_between_become_yes_or_no_like_the_labels() -> None:
-    matches = compared(both((0.5, (1.0,)), (0.49, (0.0, 1.0))))
+    matches = compared(scored_answers((0.5, (1.0,)), (0.49, (0.0, 1.0))))
     assert (matches.levels, matches.threshold, matches.snapped) == ((0, 1), 0.5, False)
     assert matches.ratings == (Rating("0", 1.0, (1.0,)), Rating("1", 0.0, (0.0, 1.0)))
-    assert compared(both((1.0, (1.0,)), (0.0, (1.0,)))).threshold is None
+    assert compared(scored_answers((1.0, (1.0,)), (0.0, (1.0,)))).threshold is None
 
 
 def test_scores_between_become_the_nearest_level_of_people() -> None:
-    matches = compared(both((0.3, (0.5,)), (1.0, (1.0,))))
+    matches = compared(scored_answers((0.3, (0.5,)), (1.0, (1.0,))))
     assert (matches.levels, matches.threshold, matches.snapped) == ((0, 0.5, 1), None, True)
     assert matches.ratings[0].judged == 0.5
-    assert compared(both((0.5, (1.0,))), declared=(0.0, 0.5, 1.0)).ratings[0].judged == 0.5
+    assert compared(scored_answers((0.5, (1.0,))), declared=(0.0, 0.5, 1.0)).ratings[0].judged == 0.5
 
 
 def test_a_threshold_is_for_both_sides() -> None:
-    matches = compared(both((0.7, (0.5,)), (0.8, (0.8,)), (0.2, (1.0,))), threshold=0.75)
+    matches = compared(scored_answers((0.7, (0.5,)), (0.8, (0.8,)), (0.2, (1.0,))), threshold=0.75)
     assert (matches.levels, matches.threshold) == ((0, 1), 0.75)
     assert [(each.judged, each.people) for each in matches.ratings] == [(0, (0,)), (1, (1,)), (0, (1,))]
 
@@ -121,7 +121,7 @@ def test_an_id_that_datasets_share_is_found_in_each_and_never_in_another_id() ->
     labels = [Label("q1", 1.0), Label("30", 1.0), Label("q2", 1.0)]
     matches = matched(labels, run)
     assert [each.outcomes for each in matches.answers] == [(run[0], run[1]), (run[3],)]
-    assert why(matches) == {"of no case of the run": ["30"]}
+    assert unmatched_ids(matches) == {"of no case of the run": ["30"]}
 
 
 def test_answers_to_turns_of_a_dialogue_are_one_unit_under_all_systems() -> None:
