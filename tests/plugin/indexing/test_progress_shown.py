@@ -6,14 +6,14 @@ import os
 from contextlib import suppress
 
 import pytest
-from support.projects.index_projects import COUNTED, shop
+from support.projects.index_projects import COUNTING_CONFTEST, shop
 from support.projects.rag_project import Project
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
-HASTY = f"""{COUNTED}
+HASTY = f"""{COUNTING_CONFTEST}
     import pytest_rageval.hooks.config.progress_bar
-    pytest_rageval.hooks.config.progress_bar.AFTER = 0
+    pytest_rageval.hooks.config.progress_bar.DELAY_S = 0
 """
 """A conftest for which all work is long."""
 

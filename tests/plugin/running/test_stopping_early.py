@@ -122,4 +122,4 @@ def test_a_killed_session_leaves_every_case_that_ended(project: Project, args: M
     else:
         names = [f"test_it.py::test_second[q{number}]" for number in (1, 2, 3)]
         assert ended == {"test_it.py::test_first[f1]", *names}
-    assert project.kept() is None
+    assert project.stored_results() is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.projects.rag_project import Project, validate
-from support.projects.sharded_project import EVERYTHING, merged, prepare, shards, timeless
+from support.projects.sharded_project import EVERYTHING, merge_shards, prepare, shards, timeless
 
 from pytest_rageval.cli import main
 
@@ -32,7 +32,7 @@ def test_three_merged_shards_equal_one_run(project: Project, people: str, capsys
         }
         assert "trust" not in shard.results
         assert shard.results["outcomes"]
-    status, lines = merged(project, 3, capsys)
+    status, lines = merge_shards(project, 3, capsys)
     results = read_results(project)
     assert timeless(results) == timeless(whole.results)
     assert status == whole.status == 1
