@@ -55,7 +55,7 @@ def _model(folder: str | None) -> str:
 def _judge(n: int, model: str | None) -> None:
     """Judge answers in batches; print the seconds of CPU and of the clock, and the memory."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from support.samples.local_judges import sample_judge
+    from support.samples.local_judges import made_judge
 
     from pytest_rageval.local_judges.head import Head, Scaling, Threshold
     from pytest_rageval.local_judges.judge_file import feature_versions
@@ -66,7 +66,7 @@ def _judge(n: int, model: str | None) -> None:
     size = len(features)
     head = Head({"en": Scaling((0.0,) * size, (1.0,) * size)}, (Threshold(0.0, (0.1,) * size),))
     embedder = None if model is None else LocalEmbedder(model, Path("/"))
-    judge = LocalJudge(replace(sample_judge(), features=features, head=head), "d", embedder, None)
+    judge = LocalJudge(replace(made_judge(), features=features, head=head), "d", embedder, None)
     batches = [_answers(min(BATCH, n - start), start) for start in range(0, n, BATCH)]
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
     judged = sum(each.decision is not None for batch in batches for each in judge.judge_batch(batch))

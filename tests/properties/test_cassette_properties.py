@@ -1,3 +1,5 @@
+"""Laws of recordings: they are found again, whatever their content and order."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Laws of the codec: outcomes and instances survive JSON, and texts can be removed."""
+
 from __future__ import annotations
 
 import json

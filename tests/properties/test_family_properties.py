@@ -57,6 +57,6 @@ def test_another_comparison_makes_no_p_value_smaller(changes: list[dict[int, flo
 
 @settings(max_examples=50, deadline=None)
 @given(CHANGES, st.integers(2, 5))
-def test_the_same_comparison_again_costs_nothing(changes: dict[int, float], times: int) -> None:
+def test_a_repeated_comparison_keeps_its_p_value(changes: dict[int, float], times: int) -> None:
     alone = comparison_of(changes)
     assert p_values([alone] * times) == p_values([alone]) * times

@@ -1,3 +1,5 @@
+"""Laws of gate expressions: they survive parsing, and any text is a gate or an error."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Laws of the rate limiter for any schedule of requests."""
+
 from __future__ import annotations
 
 import asyncio

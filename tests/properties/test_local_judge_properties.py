@@ -6,7 +6,7 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.samples.local_judges import sample_judge
+from support.samples.local_judges import made_judge
 
 from pytest_rageval.local_judges.features import RULES, JudgeInput
 from pytest_rageval.local_judges.head import class_shares
@@ -48,7 +48,7 @@ def test_features_are_finite_and_in_their_ranges(one: JudgeInput) -> None:
 
 @given(st.lists(judge_inputs, min_size=1, max_size=5))
 def test_the_order_of_a_batch_changes_no_decision(batch: list[JudgeInput]) -> None:
-    judge = LocalJudge(sample_judge(), "d", None, None)
+    judge = LocalJudge(made_judge(), "d", None, None)
     alone = [judge.judge_batch([each])[0] for each in batch]
     assert judge.judge_batch(batch) == alone
     assert judge.judge_batch(batch[::-1]) == alone[::-1]

@@ -1,3 +1,5 @@
+"""Laws of matching aliases and numbers in texts."""
+
 from __future__ import annotations
 
 import random

@@ -1,3 +1,5 @@
+"""Laws of matrices for any outcomes of two systems."""
+
 from __future__ import annotations
 
 import random
@@ -64,7 +66,7 @@ def test_a_macro_average_is_withheld_if_and_only_if_a_cell_is_missing(group: lis
 
 
 @given(outcomes(), st.randoms(use_true_random=False))
-def test_two_systems_differ_as_much_either_way_in_any_order(group: list[Outcome], order: random.Random) -> None:
+def test_the_difference_of_swapped_systems_has_the_opposite_sign(group: list[Outcome], order: random.Random) -> None:
     one, other = matrix_for(group, "a", "b"), matrix_for(order.sample(group, len(group)), "b", "a")
     assert (one.rows, one.cols) == (other.rows, other.cols)
     for row, other_row in zip([*one.cells, one.row_margin], [*other.cells, other.row_margin], strict=True):

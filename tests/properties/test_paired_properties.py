@@ -58,7 +58,7 @@ def test_the_order_of_the_cases_changes_nothing(
 
 
 @given(RUNS, st.sampled_from([1, 5, 80]))
-def test_probabilities_are_above_zero_and_the_interval_holds_the_difference(
+def test_probabilities_are_above_zero_and_the_interval_contains_the_difference(
     run_pair: tuple[list[float], list[float]], cells: int
 ) -> None:
     result = paired_test(*run_pair, cells=cells)
@@ -122,7 +122,7 @@ def test_a_smaller_drop_needs_no_fewer_cases(one: float, other: float, changing:
 
 
 @given(st.integers(5, 400), SHARES, SHARES, st.floats(0, 1))
-def test_a_greater_drop_is_found_no_less_often(n: int, one: float, other: float, changing: float) -> None:
+def test_a_greater_drop_is_detected_at_least_as_often(n: int, one: float, other: float, changing: float) -> None:
     less, more = (power_of(n, drop, changing=changing) for drop in sorted((one, other)))
     assert less <= more + 1e-6
 

@@ -1,3 +1,5 @@
+"""Laws of means, intervals and quantiles."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Laws of verdicts: any reply gives a label or a problem, and prompts quote the data."""
+
 from __future__ import annotations
 
 import asyncio

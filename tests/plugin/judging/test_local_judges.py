@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.projects.model_projects import KEY, loaded, refused, stop  # noqa: F401
 from support.projects.rag_project import SAYS, Mode, Project, Run, case
-from support.samples.local_judges import judge_folder, sample_judge, weights
+from support.samples.local_judges import judge_folder, made_judge, weights
 from support.servers.openai_server import OpenAIServer
 
 import pytest_rageval.engine.local_verdicts  # noqa: F401 - pytester forgets what a run imports
@@ -34,7 +34,7 @@ CASCADE = "local:judge, openai/m; escalate=0.8"
 
 def judged(project: Project, line: str = "local:judge", judge: TrainedJudge | None = None, *ini: str) -> None:
     """Make a project with a local judge."""
-    judge_folder(project.path / "judge", judge or sample_judge())
+    judge_folder(project.path / "judge", judge or made_judge())
     project.file("pytest.ini", "\n".join(["[pytest]", *ini, f"rag_judges = {METRIC}: {line}"]))
     project.says(ROWS, test=TEST, conftest=SAYS)
 
@@ -138,7 +138,7 @@ def test_answers_unlike_the_training_data_are_reported(project: Project) -> None
     sds = tuple(0.1 if weight else 10.0 for weight in weights(length=1.0))
     means = tuple(1.6 if weight else 0.0 for weight in weights(length=1.0))  # ln 5 of "Rome"
     head = Head({"en": Scaling(means, sds)}, (Threshold(0.0, weights(contains=1.0)),))
-    judged(project, judge=sample_judge(head=head))
+    judged(project, judge=made_judge(head=head))
     run = project.run()
     run.said("warning: accuracy_judged: 50% of the answers that its local judge read are unlike its training data (*")
     assert run.results["sections"]["local_judges"][0]["unlike_by_system"] == {"rag_system": 0.5}
@@ -152,7 +152,7 @@ def test_answers_unlike_the_training_data_are_reported(project: Project) -> None
         ({"metric": "completeness"}, "the judge was trained for completeness; name one of accuracy_judged"),
         ({"metric_digest": "0"}, "the labels of accuracy_judged changed since the judge was trained; train it again"),
         (
-            {"head": Head({"zh": Scaling((0.0,) * 13, (1.0,) * 13)}, sample_judge().head.thresholds)},
+            {"head": Head({"zh": Scaling((0.0,) * 13, (1.0,) * 13)}, made_judge().head.thresholds)},
             "the case 'sure' is in en, and the judge was trained on zh; train it on en, too, or name a model",
         ),
     ],
@@ -160,7 +160,7 @@ def test_answers_unlike_the_training_data_are_reported(project: Project) -> None
 def test_a_judge_outside_its_training_is_refused_before_anything_runs(
     project: Project, changes: dict[str, Any], problem: str
 ) -> None:
-    judged(project, judge=sample_judge(**changes))
+    judged(project, judge=made_judge(**changes))
     assert f"rag_judges: accuracy_judged: local:judge: {problem}" in refused(project)
 
 
@@ -181,7 +181,7 @@ def test_a_judge_with_cosines_names_the_missing_model(project: Project) -> None:
     scaling = Scaling((0.0,) * 16, (1.0,) * 16)
     head = Head({"en": scaling}, (Threshold(0.0, (0.0,) * 16),))
     used = UsedEmbedder("sentence-transformers/small", "d")
-    judge = sample_judge(features=feature_versions(cosines=True), head=head, embedder=used)
+    judge = made_judge(features=feature_versions(cosines=True), head=head, embedder=used)
     judged(project)
     (project.path / "judge" / FILE).write_text(judge_text(content_of(judge, None)), encoding="utf-8")
     sentence = refused(project)

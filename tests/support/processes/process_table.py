@@ -53,7 +53,7 @@ def descendants() -> dict[int, str]:
 
 
 def wait_until_ended(pids: set[int], seconds: float = 2.0) -> set[int]:
-    """Return those of the processes that still live after these seconds."""
+    """Return the processes that still live after these seconds."""
     end = time.monotonic() + seconds
     while (living := pids & descendants().keys()) and time.monotonic() < end:
         time.sleep(0.02)

@@ -12,7 +12,7 @@ from pytest_rageval.local_judges.judge_file import FILE, content_of, feature_ver
 from pytest_rageval.local_judges.judge_model import Certainty, TrainedJudge, Training
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE
 
-__all__ = ["PLAIN", "judge_folder", "sample_judge", "weights"]
+__all__ = ["PLAIN", "judge_folder", "made_judge", "weights"]
 
 PLAIN = Scaling((0.0,) * len(RULES), (10.0,) * len(RULES))
 """Divides features by 10, so no answer is unlike the training data."""
@@ -23,7 +23,7 @@ def weights(**by_rule: float) -> tuple[float, ...]:
     return tuple(by_rule.get(name, 0.0) for name in RULES)
 
 
-def sample_judge(**changes: Any) -> TrainedJudge:
+def made_judge(**changes: Any) -> TrainedJudge:
     """Return a judge of ``accuracy_judged``: its probability is 1 / (1 + exp(-z)).
 
     z is 2 for an answer that contains the gold answer, else -2; 1.5 less if the answer opens with yes or no.

@@ -53,7 +53,7 @@ def noted(file: Path) -> list[int]:
 
 
 def alive(pids: list[int], seconds: float = 2.0) -> list[int]:
-    """Return those of the processes that still live after these seconds."""
+    """Return the processes that still live after these seconds."""
     end = time.monotonic() + seconds
     while (living := [pid for pid in pids if _lives(pid)]) and time.monotonic() < end:
         time.sleep(0.02)

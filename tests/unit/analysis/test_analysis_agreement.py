@@ -1,3 +1,5 @@
+"""Agreement of people and judges: kappa, alpha and their intervals."""
+
 from __future__ import annotations
 
 import random
@@ -87,14 +89,14 @@ def test_the_case_is_the_unit_of_the_interval() -> None:
     assert wide[1] - wide[0] > 1.7 * (narrow[1] - narrow[0])
 
 
-def test_each_of_several_people_is_a_pair_and_a_rater() -> None:
+def test_each_of_several_people_counts_as_a_pair_and_as_a_rater() -> None:
     result = agreement([Rating("a", 1.0, (1.0, 1.0, 0.0)), Rating("b", 0.0, (0.0,))], BINARY)
     assert result.n == 4
     assert result.confusion == ((1, 1), (0, 2))
     assert result.alpha.value == alpha([(1, 1, 1, 0), (0, 0)], BINARY)
 
 
-def test_distances_are_of_values_not_of_places() -> None:
+def test_distances_are_between_values_and_not_between_ranks() -> None:
     near = agreement(ratings((0, 0), (0.1, 0), (1, 1)), (0.0, 0.1, 1.0))
     far = agreement(ratings((0, 0), (1, 0), (0.1, 0.1)), (0.0, 0.1, 1.0))
     assert near.kappa.value == far.kappa.value

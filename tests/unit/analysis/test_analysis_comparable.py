@@ -146,7 +146,7 @@ def test_a_slice_without_baseline_cases_fails() -> None:
 
 
 @pytest.mark.parametrize(("text", "share"), [("0", 0.0), ("0.25", 0.25), ("1", 1.0)])
-def test_a_share_is_read(text: str, share: float) -> None:
+def test_a_valid_share_is_read(text: str, share: float) -> None:
     assert share_of(text, "rag_min_compared") == share
 
 

@@ -1,3 +1,5 @@
+"""Comparisons of two runs: metrics, cells, causes and units."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -52,7 +54,7 @@ def test_a_lower_rank_of_the_evidence_is_caused_by_retrieval() -> None:
         assert each.causes == dict.fromkeys(each.causes, 0) | {cause: each.n}
 
 
-def test_cells_are_corrected_over_all_of_the_metric() -> None:
+def test_p_values_of_cells_are_corrected_over_all_cells_of_a_metric() -> None:
     n = 24
     before = run_of(*[True] * n, topics="AAAB")
     after = run_of(*(number % 4 == 3 for number in range(n)), topics="AAAB")
@@ -111,7 +113,7 @@ def test_the_case_is_the_unit_of_a_difference() -> None:
     assert (result.n_pairs, result.delta) == (1, -0.5)
 
 
-def test_systems_are_shown_side_by_side() -> None:
+def test_each_system_is_compared_separately() -> None:
     before = [measured("q1", 1.0, system=name) for name in ("a", "b")]
     after = [measured("q1", 1.0, system="a"), measured("q1", 0.0, system="b")]
     result = {each.system: each.test.delta for each in comparison_of(before, after).overall}

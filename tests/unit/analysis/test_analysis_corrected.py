@@ -1,3 +1,5 @@
+"""Means of judges' values, corrected by labels of people."""
+
 from __future__ import annotations
 
 import random

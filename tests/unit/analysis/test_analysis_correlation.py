@@ -1,3 +1,5 @@
+"""Rank correlations, checked against scipy."""
+
 from __future__ import annotations
 
 import subprocess

@@ -1,3 +1,5 @@
+"""Times of stages and queries, and facts about retrievers."""
+
 from __future__ import annotations
 
 from dataclasses import replace

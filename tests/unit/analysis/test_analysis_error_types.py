@@ -1,3 +1,5 @@
+"""Shares of error types of agents, their averages and reasons."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -30,7 +32,7 @@ PUBLISHED = {  # ACC WA EM AM GE TE RE; ME is 0
 }
 
 
-def diagnosed(
+def diagnosed_outcome(
     name: str, kind: DiagnosisType, why: str = "why", trace: Sequence[Step] = (), **facets: Any
 ) -> DiagnosedOutcome:
     base = outcome(name, 1.0, **facets)
@@ -86,8 +88,8 @@ def test_a_missing_cell_withholds_an_average() -> None:
     assert task_macro([]) is None
     assert level_macro([[one], [one, None]]) is None
     cases = [
-        diagnosed("a", "EM", domain="wiki", level="1", task="x"),
-        diagnosed("b", "RE", domain="wiki", level="2", task="y"),
+        diagnosed_outcome("a", "EM", domain="wiki", level="1", task="x"),
+        diagnosed_outcome("b", "RE", domain="wiki", level="2", task="y"),
     ]
     other = [DiagnosedOutcome(replace(cases[0].outcome, system="other"), "EM", "")]
     for average in ("task_macro", "level_macro"):
@@ -115,7 +117,7 @@ def test_percents_are_rounded_by_the_largest_remainder() -> None:
 
 
 def test_groups_have_wilson_intervals() -> None:
-    cases = [diagnosed(f"q{n}", "EM" if n < 3 else "TE", topic="a" if n % 2 else "b") for n in range(10)]
+    cases = [diagnosed_outcome(f"q{n}", "EM" if n < 3 else "TE", topic="a" if n % 2 else "b") for n in range(10)]
     analysis = analyze(cases, [], None, "micro")
     (group,) = analysis.groups
     assert (group.n, group.counts["EM"], group.counts["TE"]) == (10, 3, 7)
@@ -126,8 +128,8 @@ def test_groups_have_wilson_intervals() -> None:
 
 
 def test_the_five_most_common_reasons_are_listed_with_a_case_each() -> None:
-    cases = [diagnosed(f"q{n}{i}", "RE", f"reason {n}") for n in range(7) for i in range(n + 1)]
-    cases.append(diagnosed("right", "EM", "not listed"))
+    cases = [diagnosed_outcome(f"q{n}{i}", "RE", f"reason {n}") for n in range(7) for i in range(n + 1)]
+    cases.append(diagnosed_outcome("right", "EM", "not listed"))
     reasons = analyze(cases, [], None, "micro").reasons
     assert [(each.why, each.n) for each in reasons] == [(f"reason {n}", n + 1) for n in (6, 5, 4, 3, 2)]
     assert reasons[0].nodeid == "test_a.py::test_a[q60]"
@@ -139,10 +141,10 @@ def test_tools_are_counted_over_all_answers_and_over_tool_errors() -> None:
     lookup = Step("tool", {"name": "Lookup", "found": False})
     nested = Step("retrieve", {"parent": 0})
     cases = [
-        diagnosed("a", "EM", trace=[search, nested]),
-        diagnosed("b", "TE", trace=[broken, broken, search]),
-        diagnosed("c", "TE", trace=[broken, lookup]),
-        diagnosed("d", "RE"),
+        diagnosed_outcome("a", "EM", trace=[search, nested]),
+        diagnosed_outcome("b", "TE", trace=[broken, broken, search]),
+        diagnosed_outcome("c", "TE", trace=[broken, lookup]),
+        diagnosed_outcome("d", "RE"),
     ]
     analysis = analyze(cases, [], None, "micro")
     assert [tuple(each)[1:] for each in analysis.tools] == [("Search", 5, 3, 3, 0.75), ("Lookup", 1, 1, 1, 0.25)]
@@ -172,5 +174,5 @@ def test_outcomes_without_a_type_are_counted_by_reason() -> None:
 )
 def test_a_facet_that_answers_lack_is_refused(by: str | None, average: Average, problem: str) -> None:
     with pytest.raises(SettingError, match=r"unknown facet|needs the facet") as error:
-        analyze([diagnosed("a", "EM", topic="x")], [], by, average)
+        analyze([diagnosed_outcome("a", "EM", topic="x")], [], by, average)
     assert str(error.value) == problem

@@ -94,7 +94,7 @@ def p_values_by_definition(family: Sequence[Mapping[str, float]]) -> list[float]
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("graded", [False, True])
-def test_few_units_have_signs_in_every_way(seed: int, graded: bool) -> None:
+def test_few_units_get_all_combinations_of_signs(seed: int, graded: bool) -> None:
     draw = random.Random(seed)
     sizes = (0.2, 0.5, 1.0) if graded else (1.0,)
     family = []
@@ -125,7 +125,7 @@ def test_the_level_of_a_comparison_depends_on_the_others() -> None:
     assert ALPHA / 2 < unchanged.level < ALPHA == other.level
 
 
-def test_families_without_a_change_need_no_library() -> None:
+def test_families_without_a_change_import_no_numpy() -> None:
     code = (
         "import sys; from pytest_rageval.analysis.baseline.family import adjust_family; "
         "from pytest_rageval.analysis.baseline.paired_tests import paired_test; "

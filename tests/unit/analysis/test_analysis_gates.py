@@ -1,3 +1,5 @@
+"""Parsing and checking of gate expressions."""
+
 from __future__ import annotations
 
 import time
@@ -166,7 +168,7 @@ def test_a_long_valid_expression_is_read_quickly() -> None:
     ("op", "below", "at", "above"),
     [(">=", False, True, True), (">", False, False, True), ("<=", True, True, False), ("<", True, False, False)],
 )
-def test_bounds_below_at_and_above_the_value(op: str, below: bool, at: bool, above: bool) -> None:
+def test_an_operator_decides_below_at_and_above_the_bound(op: str, below: bool, at: bool, above: bool) -> None:
     gate = parse_gate(f"accuracy {op} 0.7")
     assert (gate.holds(0.69), gate.holds(0.7), gate.holds(0.71)) == (below, at, above)
 

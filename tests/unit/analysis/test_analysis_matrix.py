@@ -1,3 +1,5 @@
+"""Matrices of a metric over two facets, and differences of two systems."""
+
 from __future__ import annotations
 
 import random

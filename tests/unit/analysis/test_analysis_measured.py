@@ -1,3 +1,5 @@
+"""Measured cases that a run stores in a baseline."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""Holm's correction of p-values."""
+
 from __future__ import annotations
 
 import pytest

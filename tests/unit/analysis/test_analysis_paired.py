@@ -84,7 +84,7 @@ def test_few_changes_are_permuted_exhaustively(n: int, by: float) -> None:
 
 
 @pytest.mark.parametrize(("n", "by"), [(14, -0.02), (14, 0.02), (14, -0.005)])
-def test_more_changes_are_permuted_at_random(n: int, by: float) -> None:
+def test_many_changes_are_permuted_at_random(n: int, by: float) -> None:
     before, after = graded(n, by, seed=n)
     result = paired_test(before, after)
     for alternative, p_value in (("two-sided", result.p_value), ("less", result.p_worse)):
@@ -120,7 +120,7 @@ def test_a_metric_with_lower_is_better_is_worse_when_it_rises() -> None:
 
 
 @pytest.mark.parametrize("cells", [1, 80])
-def test_a_plain_drop_passes_the_correction_over_all_cells(cells: int) -> None:
+def test_a_clear_drop_stays_significant_after_the_correction_over_cells(cells: int) -> None:
     result = paired_test(*graded(60, -0.05), cells=cells)
     assert share_of(holm([result.p_worse, *[0.9] * (cells - 1)])[0]) <= 0.05
 

@@ -1,3 +1,5 @@
+"""Pairs of the same case in two runs."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -135,7 +135,7 @@ def test_an_answer_gets_the_mean_of_its_labels_or_the_label_of_an_earlier_answer
     assert scores[now[3].nodeid] == NOT_LABELLED
 
 
-def test_a_bias_has_students_interval() -> None:
+def test_a_bias_has_students_t_interval() -> None:
     """The judge is too high for 8 of 15 answers and too low for one: 7 / 15 with the spread of these differences."""
     differences = [1.0] * 8 + [-1.0] + [0.0] * 6
     answers = [outcome(str(at), max(0.0, by)) for at, by in enumerate(differences)]

@@ -72,7 +72,7 @@ def test_one_unit_has_no_interval() -> None:
 
 
 def test_a_tie_agrees_with_a_tie_only() -> None:
-    rated = [
+    ratings = [
         PairRating("q1", 1.0, 0.4),  # agree
         PairRating("q2", -1.0, -0.1),  # agree
         PairRating("q3", 0.0, 0.0),  # both tied
@@ -80,22 +80,22 @@ def test_a_tie_agrees_with_a_tie_only() -> None:
         PairRating("q5", 1.0, 0.0),  # tied for the metric only
         PairRating("q6", 0.5, -0.3),  # opposite
     ]
-    result = pair_agreement(rated)
+    result = pair_agreement(ratings)
     assert result.agreement.accuracy.value == pytest.approx(3 / 6)
     assert result.n_decided == 3
     assert result.decided.value == pytest.approx(2 / 3)
     assert (result.n_ties, result.n_equal) == (2, 2)
     assert result.agreement.confusion == ((1, 0, 0), (0, 1, 1), (1, 1, 1))
     assert values_of(result.correlations) == pytest.approx(
-        scipy_values([each.difference for each in rated], [each.preference for each in rated]), abs=1e-12
+        scipy_values([each.difference for each in ratings], [each.preference for each in ratings]), abs=1e-12
     )
 
 
 @settings(deadline=None, max_examples=40)
 @given(pairs)
-def test_swapping_all_pairs_changes_only_the_signs(rated: list[PairRating]) -> None:
-    swapped = [each._replace(preference=-each.preference, difference=-each.difference) for each in rated]
-    one, other = pair_agreement(rated), pair_agreement(swapped)
+def test_swapping_all_pairs_changes_only_the_signs(ratings: list[PairRating]) -> None:
+    swapped = [each._replace(preference=-each.preference, difference=-each.difference) for each in ratings]
+    one, other = pair_agreement(ratings), pair_agreement(swapped)
     assert (one.n_decided, one.n_ties, one.n_equal) == (other.n_decided, other.n_ties, other.n_equal)
     assert one.agreement.confusion == tuple(row[::-1] for row in other.agreement.confusion[::-1])
     assert (one.agreement.higher.value, one.agreement.lower.value) == (
@@ -112,8 +112,8 @@ def test_swapping_all_pairs_changes_only_the_signs(rated: list[PairRating]) -> N
 
 @settings(deadline=None, max_examples=30)
 @given(pairs)
-def test_a_metric_with_the_preferences_of_people_agrees_fully(rated: list[PairRating]) -> None:
-    result = pair_agreement([each._replace(difference=each.preference / 2) for each in rated])
+def test_a_metric_with_the_preferences_of_people_agrees_fully(ratings: list[PairRating]) -> None:
+    result = pair_agreement([each._replace(difference=each.preference / 2) for each in ratings])
     assert result.agreement.accuracy.value == pytest.approx(1.0)
     assert result.decided == replace(result.decided, value=1.0 if result.n_decided else None)
     assert result.correlations.pearson.value in (None, pytest.approx(1.0))

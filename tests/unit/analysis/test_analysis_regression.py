@@ -1,3 +1,5 @@
+"""Gates against a baseline."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -84,7 +86,7 @@ def test_an_upper_bound_is_broken_by_rising() -> None:
     assert verdict(gate_result("accuracy <= baseline + 0.3", (outcomes, pairs))) == "not_worse"
 
 
-def test_cells_are_decided_together() -> None:
+def test_the_cells_of_a_gate_are_adjusted_together() -> None:
     alone = gate_result("accuracy >= baseline", changed_cases(20, 5))
     assert verdict(alone) == "worse"
     cells = [changed_cases(20, 5, topic="A"), changed_cases(20, 0, topic="B"), changed_cases(20, 4, 1, topic="C")]
@@ -116,7 +118,7 @@ def session(per: AlphaPer, *gates: str) -> list[GateResult]:
 @pytest.mark.parametrize(
     ("per", "p_value", "expected"), [("session", 1 - (31 / 32) ** 2, "inconclusive"), ("gate", 1 / 32, "worse")]
 )
-def test_the_gates_of_a_session_are_decided_together_or_each_alone(
+def test_the_gates_of_a_session_are_adjusted_together_or_separately(
     per: AlphaPer, p_value: float, expected: str
 ) -> None:
     a, b = session(per, "accuracy[topic=A] >= baseline", "accuracy[topic=B] >= baseline")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.samples.local_judges import judge_folder, sample_judge, weights
+from support.samples.local_judges import judge_folder, made_judge, weights
 
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.local_use import LabelMatches, local_uses_of
@@ -30,7 +30,7 @@ HEAD = Head({"en": PLAIN}, (Threshold(-1.0, weights(contains=2.0, refuses=-3.0))
 
 
 def trained(**changes: Any) -> TrainedJudge:
-    return sample_judge(**{"head": HEAD, **changes})
+    return made_judge(**{"head": HEAD, **changes})
 
 
 def loaded(folder: Path) -> LocalJudge:
