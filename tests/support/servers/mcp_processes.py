@@ -33,7 +33,7 @@ def environment(options: Mapping[str, str], *, replays: bool = False, folder: Pa
 
 @contextmanager
 def served(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Serve over HTTP inside the block: the address and the process. A second server in a folder gets the same port."""
+    """Serve over HTTP inside the block; yield the address and the process. Later servers of a folder get its port."""
     port = folder / "port"
     before = port.stat().st_mtime_ns if port.exists() else 0
     with subprocess.Popen([sys.executable, str(SCRIPT), str(folder)]) as popen:

@@ -1,4 +1,4 @@
-"""A local page in a process of its own, as a person starts it."""
+"""A local page in a separate process, as a user starts it."""
 
 from __future__ import annotations
 
