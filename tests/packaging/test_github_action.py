@@ -68,7 +68,7 @@ def test_a_green_run_leaves_its_reports(run: Run, checkout: Path) -> None:
     reports = Path(done.outputs["reports"])
     assert done.outputs["status"] == "0"
     assert sorted(path.name for path in reports.iterdir()) == REPORTS
-    assert done.used == {
+    assert done.uses == {
         "actions/setup-python": {"python-version": "3.12"},
         "actions/upload-artifact": {"name": "rag", "path": str(reports)},
     }
@@ -84,7 +84,7 @@ def test_a_failed_gate_fails_the_action_and_its_reports_are_uploaded(run: Run, c
     assert done.status == 1, done.output
     assert done.ran == ["Set up Python", "Test", "Upload the reports"]
     assert done.outputs["status"] == "1"
-    assert done.used["actions/upload-artifact"]["name"] == "rag-nightly"
+    assert done.uses["actions/upload-artifact"]["name"] == "rag-nightly"
     assert summary_of(done) == (Path(done.outputs["reports"]) / "rag.md").read_text(encoding="utf-8").strip()
     junit = ElementTree.parse(Path(done.outputs["reports"]) / "junit.xml").getroot()  # noqa: S314 - we wrote it
     assert junit[0].get("failures") == "1"

@@ -1,4 +1,4 @@
-"""Laws of actions: any text is read without an error, and arguments come back as they were written."""
+"""Laws of actions: reading any text raises no error, and arguments survive a round trip."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ OBJECTS = st.dictionaries(NAMES, JSON, max_size=3)
 @given(
     TEXTS, st.sampled_from(["", "Action 3: ", "Search[", "Search(", "Search(a=", '{"name": "Search", "arguments": '])
 )
-def test_any_text_has_an_action_or_none(text: str, before: str) -> None:
+def test_any_text_gives_an_action_or_none(text: str, before: str) -> None:
     action = read_action(before + text, ("Search", "Lookup"))
     if action is not None and isinstance(action.arguments, dict):
         json.dumps(action.arguments, allow_nan=False, ensure_ascii=False).encode()
 
 
 @given(OBJECTS)
-def test_an_object_of_json_comes_back(arguments: dict[str, Any]) -> None:
-    written = json.dumps(arguments)
-    for reply in (f"Search({written})", f'{{"name": "Search", "arguments": {written}}}'):
+def test_json_arguments_survive_a_round_trip(arguments: dict[str, Any]) -> None:
+    json_text = json.dumps(arguments)
+    for reply in (f"Search({json_text})", f'{{"name": "Search", "arguments": {json_text}}}'):
         assert read_action(reply) == Action("Search", arguments)
 
 
 @given(st.dictionaries(NAMES.filter(lambda name: not iskeyword(name)), JSON, min_size=1, max_size=3))
-def test_pairs_of_python_and_json_literals_come_back(arguments: dict[str, Any]) -> None:
+def test_pairs_of_python_and_json_literals_survive_a_round_trip(arguments: dict[str, Any]) -> None:
     for write in (repr, json.dumps):
         pairs = ", ".join(f"{name}={write(value)}" for name, value in arguments.items())
         assert read_action(f"Search({pairs})") == Action("Search", arguments)

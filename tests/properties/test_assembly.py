@@ -33,8 +33,8 @@ def record(name: str, positives: int, negatives: int, falsehoods: int = 0, group
 
 
 @st.composite
-def assembled(draw: st.DrawFn) -> tuple[Instance, Role, float]:
-    """Draw a record, its evidence target, and a rate of correct passages if that has a meaning."""
+def assembly_inputs(draw: st.DrawFn) -> tuple[Instance, Role, float]:
+    """Draw a record, its evidence target, and a rate of correct passages, 0 unless the target is counterfactual."""
     evidence = draw(st.sampled_from(EVIDENCE))
     positives = draw(SIZES)
     falsehoods = positives if evidence == "counterfactual" else draw(st.sampled_from([0, positives]))
@@ -48,11 +48,11 @@ def kinds(passages: tuple[Passage, ...]) -> Counter[str]:
 
 
 @settings(deadline=None)
-@given(assembled(), SIZES, RATES, st.integers())
+@given(assembly_inputs(), SIZES, RATES, st.integers())
 def test_passages_are_distinct_and_from_the_record(
-    drawn: tuple[Instance, Role, float], passages: int, noise: float, seed: int
+    inputs: tuple[Instance, Role, float], passages: int, noise: float, seed: int
 ) -> None:
-    instance, evidence, correct = drawn
+    instance, evidence, correct = inputs
     supplied = assemble(instance, Composition(evidence, passages, noise, correct), seed)
     names = [p.id for p in supplied]
     assert len(names) == len(set(names))
@@ -76,33 +76,37 @@ def test_counts_are_exact_if_the_pools_allow_it(name: str, passages: int, noise:
 
 @settings(deadline=None)
 @given(st.integers(0, 200), st.integers(0, 1000))
-def test_a_share_that_comes_out_even_is_not_rounded_up(passages: int, thousandths: int) -> None:
+def test_an_exact_share_is_not_rounded_up(passages: int, thousandths: int) -> None:
     rate = thousandths / 1000
     assert exact_count(passages, rate) == -(-passages * thousandths // 1000)
 
 
 @settings(deadline=None)
-@given(assembled(), st.integers(1, 12), st.integers())
-def test_rates_are_nested(drawn: tuple[Instance, Role, float], passages: int, seed: int) -> None:
-    """One step of noise adds at most one passage and removes at most one; the others keep their order."""
-    instance, evidence, correct = drawn
+@given(assembly_inputs(), st.integers(1, 12), st.integers())
+def test_a_step_of_noise_adds_and_removes_at_most_one_passage(
+    inputs: tuple[Instance, Role, float], passages: int, seed: int
+) -> None:
+    """The other passages keep their order."""
+    instance, evidence, correct = inputs
     rows = [
         [p.id for p in assemble(instance, Composition(evidence, passages, m / passages, correct), seed)]
         for m in range(passages + 1)
     ]
     for m in range(passages):
         before, after = rows[m], rows[m + 1]
-        gone, come = set(before) - set(after), set(after) - set(before)
-        assert len(gone) <= 1
-        assert len(come) <= 1
-        assert {name[0] for name in gone} <= {"p", "w"}
-        assert {name[0] for name in come} <= {"n"}
-        assert [n for n in before if n not in gone] == [n for n in after if n not in come]
+        removed_ids, added_ids = set(before) - set(after), set(after) - set(before)
+        assert len(removed_ids) <= 1
+        assert len(added_ids) <= 1
+        assert {name[0] for name in removed_ids} <= {"p", "w"}
+        assert {name[0] for name in added_ids} <= {"n"}
+        assert [n for n in before if n not in removed_ids] == [n for n in after if n not in added_ids]
 
 
 @settings(deadline=None)
 @given(st.text(max_size=9), st.integers(1, 10), st.integers())
-def test_full_pools_swap_in_place(name: str, passages: int, seed: int) -> None:
+def test_a_step_of_noise_replaces_one_passage_in_place_if_the_pools_are_full(
+    name: str, passages: int, seed: int
+) -> None:
     rows = [
         [p.id for p in assemble(record(name, 10, 10), Composition("positive", passages, m / passages), seed)]
         for m in range(passages + 1)
@@ -121,7 +125,7 @@ def test_each_group_keeps_its_evidence(groups: int, positives: int, passages: in
 
 
 @pytest.mark.parametrize(("passages", "noise"), [(5, 0.0), (5, 0.4), (5, 0.8), (10, 0.5)])
-def test_every_position_is_as_likely_for_the_first_gold_passage(passages: int, noise: float) -> None:
+def test_the_first_gold_passage_takes_each_position_equally_often(passages: int, noise: float) -> None:
     instances = 4000
     places = Counter(
         [p.id for p in assemble(record(f"en-{i}", 12, 12), Composition("positive", passages, noise), 0)].index("p0")
@@ -129,19 +133,19 @@ def test_every_position_is_as_likely_for_the_first_gold_passage(passages: int, n
     )
     expected = instances / passages
     chi_square = sum((places[i] - expected) ** 2 / expected for i in range(passages))
-    assert chi_square < 30  # 9 degrees of freedom at most: once in 2,000 seeds; the seed is fixed
+    assert chi_square < 30  # at most 9 degrees of freedom: exceeded by one seed in 2,000; the seed is fixed
 
 
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=9), unique=True, min_size=1, max_size=6), st.integers(0, 5), st.integers())
-def test_a_new_record_moves_no_other(names: list[str], place: int, seed: int) -> None:
-    requested_rate = parse_settings(
+def test_a_new_record_changes_no_other_case(names: list[str], place: int, seed: int) -> None:
+    testbed_settings = parse_settings(
         {"dataset": "x:y", "ability": "noise_robustness", "noise_rate": [0, 0.4, 0.8], "passages": [3, 5]}, "here"
     )
     instances = [record(name, 6, 6) for name in names]
     more = instances.copy()
     more.insert(place, record("one more record", 3, 3))
-    before, after = dict(expand(requested_rate, instances, seed)), dict(expand(requested_rate, more, seed))
+    before, after = dict(expand(testbed_settings, instances, seed)), dict(expand(testbed_settings, more, seed))
     assert len(before) == 6 * len(names)
     assert before.items() <= after.items()
 

@@ -43,26 +43,26 @@ def cases(draw: st.DrawFn, texts: st.SearchStrategy[str] = IDS, *, one: bool = F
 
 
 def sides(texts: st.SearchStrategy[str] = IDS, *, one: bool = False) -> st.SearchStrategy[list[Measured]]:
-    """Return a strategy for the cases of a run, with ``one`` of one testbed and system."""
+    """Return a strategy for the cases of a run; with ``one``, all have one testbed and one system."""
     return st.lists(cases(texts, one=one), max_size=8, unique_by=lambda case: case.key)
 
 
-def snapshot(result: list[Measured]) -> Snapshot:
+def snapshot(run: list[Measured]) -> Snapshot:
     testbeds = {nodeid: MeasuredTestbed(nodeid[-6:], tuple(METRICS)) for nodeid in TESTBEDS}
-    ordered = tuple(sorted(result, key=lambda case: case.key))
+    ordered = tuple(sorted(run, key=lambda case: case.key))
     return Snapshot("r", "2026-01-02T03:04:05+00:00", "sha256:0", {}, METRICS, testbeds, ordered)
 
 
-def compared(before: list[Measured], after: list[Measured]) -> Comparison:
+def comparison_of(before: list[Measured], after: list[Measured]) -> Comparison:
     return compare(snapshot(before), snapshot(after), alpha=0.05)
 
 
 @given(sides())
-def test_a_run_against_itself_finds_nothing(result: list[Measured]) -> None:
-    comparison = compared(result, result)
+def test_a_run_compared_with_itself_has_no_change(run: list[Measured]) -> None:
+    comparison = comparison_of(run, run)
     pairing = comparison.pairing
     assert all(pair.before is pair.after for pair in (*pairing.pairs, *pairing.failed))
-    assert len(pairing.pairs) + len(pairing.failed) == len(result)
+    assert len(pairing.pairs) + len(pairing.failed) == len(run)
     assert (pairing.renamed, pairing.changed, pairing.new, pairing.removed) == ((), (), (), ())
     assert comparison.answers_changed == 0
     for each in comparison.results:
@@ -72,13 +72,13 @@ def test_a_run_against_itself_finds_nothing(result: list[Measured]) -> None:
 
 
 @given(sides(), sides())
-def test_each_case_is_shown_in_one_place(before: list[Measured], after: list[Measured]) -> None:
+def test_each_case_is_in_exactly_one_group(before: list[Measured], after: list[Measured]) -> None:
     result = pair_up(before, after)
-    together = (*result.pairs, *result.changed, *result.failed)
+    paired = (*result.pairs, *result.changed, *result.failed)
     assert sorted(id(case) for case in before) == sorted(
-        [id(p.before) for p in together] + [id(c) for c in result.removed]
+        [id(p.before) for p in paired] + [id(c) for c in result.removed]
     )
-    assert sorted(id(case) for case in after) == sorted([id(p.after) for p in together] + [id(c) for c in result.new])
+    assert sorted(id(case) for case in after) == sorted([id(p.after) for p in paired] + [id(c) for c in result.new])
     for pair in result.pairs:
         assert pair.before.data == pair.after.data or "" in (pair.before.data, pair.after.data)
         assert (pair.before.failed, pair.after.failed) == (False, False)
@@ -87,12 +87,13 @@ def test_each_case_is_shown_in_one_place(before: list[Measured], after: list[Mea
 
 @given(sides(one=True), sides(one=True))
 def test_swapped_sides_flip_signs(before: list[Measured], after: list[Measured]) -> None:
-    there, back = (
-        {each.metric: each for each in result.overall} for result in (compared(before, after), compared(after, before))
+    forward, backward = (
+        {each.metric: each for each in result.overall}
+        for result in (comparison_of(before, after), comparison_of(after, before))
     )
-    assert there.keys() == back.keys()
-    for key, one in there.items():
-        other = back[key]
+    assert forward.keys() == backward.keys()
+    for key, one in forward.items():
+        other = backward[key]
         assert one.test.delta is not None
         assert other.test.delta == pytest.approx(-one.test.delta)
         assert other.test.p_value == one.test.p_value
@@ -111,7 +112,7 @@ def test_the_order_of_the_cases_changes_nothing(before: list[Measured], after: l
 
 
 @given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=20), st.sampled_from(["", " - 0.1", " - 1"]))
-def test_a_gate_fails_on_a_drop_alone_and_never_of_a_run_against_itself(
+def test_a_gate_fails_only_on_a_drop_and_never_against_the_same_run(
     values: list[tuple[float, float]], tolerance: str
 ) -> None:
     gate = parse_gate(f"f1 >= baseline{tolerance}")
@@ -122,26 +123,26 @@ def test_a_gate_fails_on_a_drop_alone_and_never_of_a_run_against_itself(
         for case in after
     ]
 
-    def snapshot_of(then: list[Measured]) -> str:
-        pairs = {pair.after.name: pair for pair in pair_up(then, after).pairs}
+    def verdict_against(baseline: list[Measured]) -> str:
+        pairs = {pair.after.name: pair for pair in pair_up(baseline, after).pairs}
         (result,) = regressions([GateBaseline(pairs).comparison(gate, outcomes)], 0.05)
         assert result.test.delta is not None
         assert (result.verdict == "not_worse") == gate.holds(result.test.delta)
         return result.verdict
 
-    assert snapshot_of(after) == "not_worse"
-    if snapshot_of(before) == "worse":
+    assert verdict_against(after) == "not_worse"
+    if verdict_against(before) == "worse":
         assert sum(new < old for old, new in values) > 0
 
 
 @given(sides(TEXTS))
-def test_a_baseline_that_is_written_and_read_is_the_same(result: list[Measured]) -> None:
-    remaining = snapshot(result)
+def test_a_baseline_survives_writing_and_reading(run: list[Measured]) -> None:
+    baseline = snapshot(run)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "b.json"
-        write_baseline(path, remaining)
+        write_baseline(path, baseline)
         first = path.read_bytes()
-        read = read_baseline(path)
-        assert read == replace(remaining, path="b.json")
-        write_baseline(path, read)
+        loaded = read_baseline(path)
+        assert loaded == replace(baseline, path="b.json")
+        write_baseline(path, loaded)
         assert path.read_bytes() == first

@@ -1,3 +1,5 @@
+"""Laws of recordings: they are found again, whatever their content and order."""
+
 from __future__ import annotations
 
 import json
@@ -36,9 +38,9 @@ responses = st.dictionaries(TEXTS, values, max_size=3)
 calls = st.lists(st.tuples(requests, responses), max_size=6, unique_by=lambda call: call[0].key)
 
 
-def record(folder: Path, made: list[tuple[Request, dict[str, Any]]]) -> dict[str, bytes]:
+def record(folder: Path, episodes: list[tuple[Request, dict[str, Any]]]) -> dict[str, bytes]:
     cassettes = Cassettes(folder, "new_episodes")
-    for request, response in made:
+    for request, response in episodes:
         cassettes.record(request, response)
         assert cassettes.find(request) == response
     cassettes.close()
@@ -48,19 +50,19 @@ def record(folder: Path, made: list[tuple[Request, dict[str, Any]]]) -> dict[str
 @settings(deadline=None, max_examples=60)
 @given(calls, st.randoms(use_true_random=False))
 def test_recordings_are_found_and_their_order_does_not_matter(
-    made: list[tuple[Request, dict[str, Any]]], random: Any
+    episodes: list[tuple[Request, dict[str, Any]]], random: Any
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         one, other = Path(folder, "one"), Path(folder, "other")
         one.mkdir()
         other.mkdir()
-        written = record(one, made)
+        recordings = record(one, episodes)
         again = Cassettes(one, "none")
-        for request, response in made:
+        for request, response in episodes:
             assert again.find(request) == response
-        shuffled = list(made)
+        shuffled = list(episodes)
         random.shuffle(shuffled)
-        assert record(other, shuffled) == written == record(one, shuffled)
+        assert record(other, shuffled) == recordings == record(one, shuffled)
 
 
 @given(requests)
@@ -71,16 +73,16 @@ def test_a_request_survives_a_round_trip(request: Request) -> None:
 
 
 @given(requests, requests)
-def test_requests_have_one_key_only_when_they_are_equal(one: Request, other: Request) -> None:
-    def recorded_of(request: Request) -> str:
+def test_two_requests_have_the_same_key_only_if_they_are_equal(one: Request, other: Request) -> None:
+    def content_of(request: Request) -> str:
         parts = [request.kind, request.model, request.params, request.messages, request.repeat]
         return json.dumps(parts, sort_keys=True)
 
-    assert (one.key == other.key) == (recorded_of(one) == recorded_of(other))
+    assert (one.key == other.key) == (content_of(one) == content_of(other))
 
 
 @given(values)
-def test_any_json_value_comes_back_from_its_encoding(value: object) -> None:
+def test_any_json_value_survives_encoding_and_decoding(value: object) -> None:
     assert decode(json.loads(json.dumps(encode(value, "it")))) == value
 
 
@@ -89,7 +91,7 @@ tool_calls = st.lists(st.builds(ToolCall, TEXTS, TEXTS, TEXTS), max_size=3)
 
 @settings(deadline=None, max_examples=60)
 @given(TEXTS, tool_calls, TEXTS)
-def test_whatever_a_model_says_is_replayed_as_it_was(text: str, calls: list[ToolCall], result: str) -> None:
+def test_any_reply_of_a_model_is_replayed_unchanged(text: str, calls: list[ToolCall], result: str) -> None:
     reply = Completion(text, Usage(), "tool_calls", "m", tool_calls=tuple(calls))
     results = [{"role": "tool", "tool_call_id": call.id, "content": result} for call in calls]
     request = Request("model", "m", {}, [reply.message, *results], 1)
@@ -97,9 +99,9 @@ def test_whatever_a_model_says_is_replayed_as_it_was(text: str, calls: list[Tool
         cassettes = Cassettes(Path(folder), "new_episodes")
         cassettes.record(request, completion_record(reply))
         cassettes.close()
-        found = Cassettes(Path(folder), "none").find(request)
-    assert found is not None
-    again = completion_from_record(found, Usage())
+        response = Cassettes(Path(folder), "none").find(request)
+    assert response is not None
+    again = completion_from_record(response, Usage())
     assert (again.text, again.tool_calls, again.finish_reason) == (text, tuple(calls), "tool_calls")
 
 
@@ -107,9 +109,9 @@ def test_whatever_a_model_says_is_replayed_as_it_was(text: str, calls: list[Tool
 @given(tool_calls.filter(lambda calls: len({call.id for call in calls}) == len(calls)), st.randoms())
 def test_the_key_of_a_conversation_does_not_depend_on_the_ids_of_its_calls(calls: list[ToolCall], random: Any) -> None:
     def key(names: list[str]) -> str:
-        made = [ToolCall(name, call.name, call.arguments) for name, call in zip(names, calls, strict=True)]
-        results = [{"role": "tool", "tool_call_id": call.id, "content": call.arguments} for call in made]
-        return Request("model", "m", {}, [Completion("", tool_calls=tuple(made)).message, *results], 1).key
+        renamed_calls = [ToolCall(name, call.name, call.arguments) for name, call in zip(names, calls, strict=True)]
+        results = [{"role": "tool", "tool_call_id": call.id, "content": call.arguments} for call in renamed_calls]
+        return Request("model", "m", {}, [Completion("", tool_calls=tuple(renamed_calls)).message, *results], 1).key
 
-    drawn = [f"call_{random.random()}_{number}" for number in range(len(calls))]
-    assert key([call.id for call in calls]) == key(drawn)
+    other_ids = [f"call_{random.random()}_{number}" for number in range(len(calls))]
+    assert key([call.id for call in calls]) == key(other_ids)

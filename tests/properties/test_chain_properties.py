@@ -1,4 +1,4 @@
-"""Laws of the templates of chains."""
+"""Laws of chain templates and their filters."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def _filters(draw: st.DrawFn) -> Filter:
 
 
 @given(TEXTS, TEXTS)
-def test_a_value_survives_whatever_it_holds(question: str, answer: str) -> None:
+def test_any_value_is_rendered_unchanged(question: str, answer: str) -> None:
     values = {"question": question, "answer": answer}
     rendered = parse_template("<{question}|{answer}>").render(lambda variable: Value((values[variable.name],)))
     assert rendered == f"<{question}|{answer}>"
 
 
 @given(st.lists(_filters(), max_size=5), st.lists(TEXTS, max_size=4), TEXTS)
-def test_filters_are_total(filters: list[Filter], parts: list[str], separator: str) -> None:
+def test_filters_accept_any_value(filters: list[Filter], parts: list[str], separator: str) -> None:
     value = Value(tuple(parts), separator)
     for each in filters:
         value = each.apply(value)
@@ -58,13 +58,13 @@ def test_any_text_is_a_template_or_a_template_error(text: str) -> None:
 
 
 @given(TEXTS)
-def test_a_text_with_doubled_braces_gives_itself(text: str) -> None:
+def test_doubled_braces_are_rendered_as_single_ones(text: str) -> None:
     doubled = text.replace("{", "{{").replace("}", "}}")
     assert parse_template(doubled).render(lambda variable: Value(())) == text
 
 
 @given(st.text(st.sampled_from('{}[]:," 1'), max_size=40))
-def test_without_doubled_braces_nothing_changes(text: str) -> None:
+def test_a_text_without_doubled_braces_is_rendered_unchanged(text: str) -> None:
     if "{{" not in text and "}}" not in text:
         assert parse_template(text).render(lambda variable: Value(())) == text
 
@@ -82,14 +82,14 @@ do = "generate"
 prompt = '{{"q": "{question|line(1)}", "x": {}}'
 
 [[action]]
-name = "found"
+name = "pages"
 do = "retrieve"
 query = '{a|strip|line(1)|first(40)}'
 
 [[action]]
 name = "b"
 do = "generate"
-prompt = "{found|quote} {a.prompt} {found.titles[1]|default('none')} {found.ids} {a|last(9)|replace('a', '{a}')}"
+prompt = "{pages|quote} {a.prompt} {pages.titles[1]|default('none')} {pages.ids} {a|last(9)|replace('a', '{a}')}"
 """
 
 
@@ -102,7 +102,7 @@ class _Pages:
 
 @given(TEXTS, TEXTS, TEXTS)
 @settings(max_examples=60, deadline=None)
-def test_no_question_and_no_reply_breaks_a_chain(question: str, first: str, second: str) -> None:
+def test_a_chain_answers_any_question_with_any_replies(question: str, first: str, second: str) -> None:
     with TemporaryDirectory() as folder:
         (Path(folder) / "c.toml").write_text(CHAIN, encoding="utf-8")
         setup = SystemSetup(argument="c.toml", folders=(Path(folder),))

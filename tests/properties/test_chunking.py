@@ -11,17 +11,17 @@ from pytest_rageval.corpora.chunking import Chunking
 from pytest_rageval.text.sentences import sentences
 from pytest_rageval.text.words import words
 
-WRITTEN = st.text(
+PROSE = st.text(
     st.sampled_from([*"aZé09_ .!?;:,\"'()%-\n\t\r\u2028\u3000#=`|", "中", "文", "。", "！", "“", "”", "市", "长"])
 )
-TEXTS = WRITTEN | st.text() | st.lists(WRITTEN, max_size=9).map("\n# ".join)
+TEXTS = PROSE | st.text() | st.lists(PROSE, max_size=9).map("\n# ".join)
 SIZES = st.integers(1, 6).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
 CHUNKINGS = st.builds(lambda unit, sizes: Chunking(unit, *sizes), st.sampled_from(["tokens", "sentences"]), SIZES)
-ANY = CHUNKINGS | st.sampled_from([Chunking("none"), Chunking("sections")])
+ANY_CHUNKINGS = CHUNKINGS | st.sampled_from([Chunking("none"), Chunking("sections")])
 
 
 @settings(deadline=None)  # the first Chinese text loads a dictionary
-@given(TEXTS, ANY)
+@given(TEXTS, ANY_CHUNKINGS)
 def test_every_character_that_is_not_white_space_is_in_some_chunk(text: str, chunking: Chunking) -> None:
     spans = list(chunking.spans(text))
     covered = {at for begin, end in spans for at in range(begin, end)}
@@ -40,10 +40,10 @@ def test_chunks_have_the_declared_size_and_overlap(text: str, chunking: Chunking
         edges.append(text.index(unit, at))
         at = edges[-1] + len(unit)
     spans = list(chunking.spans(text))
-    held = [{n for n, edge in enumerate(edges) if begin <= edge < end} for begin, end in spans] if units else []
-    for earlier, later in pairwise(held):
+    chunk_units = [{n for n, edge in enumerate(edges) if begin <= edge < end} for begin, end in spans] if units else []
+    for earlier, later in pairwise(chunk_units):
         assert len(earlier) == chunking.size
         assert len(earlier & later) == chunking.overlap
-    if held:
-        assert chunking.overlap < len(held[-1]) <= chunking.size or len(held) == 1
-        assert set().union(*held) == set(range(len(units)))
+    if chunk_units:
+        assert chunking.overlap < len(chunk_units[-1]) <= chunking.size or len(chunk_units) == 1
+        assert set().union(*chunk_units) == set(range(len(units)))

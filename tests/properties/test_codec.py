@@ -1,3 +1,5 @@
+"""Laws of the codec: outcomes and instances survive JSON, and texts can be removed."""
+
 from __future__ import annotations
 
 import json
@@ -43,12 +45,16 @@ labels = NAMES | NUMBERS | st.integers(-(10**6), 10**6)
 replies = st.lists(TEXTS, max_size=2).map(tuple)
 problems = st.sampled_from(["judge_unavailable", f"parse_error: {MARK} is no label", f": {MARK}"])
 by = st.sampled_from(["judge", "rule"])
-cast = st.builds(Verdict, labels, TEXTS, replies, by=by) | st.builds(Verdict, st.none(), TEXTS, replies, problems)
-votes = st.just(()) | st.lists(st.builds(Vote, NAMES, cast, COUNTS, st.booleans()), min_size=2, max_size=3).map(tuple)
-verdicts = st.builds(lambda verdict, given: replace(verdict, votes=given), cast, votes)
-reasons = NAMES.filter(lambda reason: ": " not in reason)  # what stands behind it quotes data
+ballot_verdicts = st.builds(Verdict, labels, TEXTS, replies, by=by) | st.builds(
+    Verdict, st.none(), TEXTS, replies, problems
+)
+votes = st.just(()) | st.lists(
+    st.builds(Vote, NAMES, ballot_verdicts, COUNTS, st.booleans()), min_size=2, max_size=3
+).map(tuple)
+verdicts = st.builds(lambda verdict, ballots: replace(verdict, votes=ballots), ballot_verdicts, votes)
+reasons = NAMES.filter(lambda reason: ": " not in reason)  # the text after it quotes data
 scores = st.one_of(NUMBERS.map(Score), reasons.map(lambda reason: Score(reason=reason)))
-judged = st.one_of(
+judge_scores = st.one_of(
     st.builds(Score, NUMBERS, st.none(), verdicts),
     st.builds(Score, st.none(), problems | NAMES, verdicts),
     problems.map(lambda problem: Score(None, problem, Verdict(problem=problem))),
@@ -63,7 +69,7 @@ outcomes = st.builds(
     system=NAMES,
     status=st.sampled_from(["scored", "error", "skipped"]),
     answer=st.none() | answers,
-    scores=st.dictionaries(NAMES, scores | judged, max_size=3),
+    scores=st.dictionaries(NAMES, scores | judge_scores, max_size=3),
     supplied=st.lists(NAMES, max_size=4).map(tuple),
     error=st.none() | TEXTS,
     error_type=st.none() | NAMES,
@@ -92,14 +98,14 @@ def test_an_outcome_survives_a_round_trip_through_json(outcome: Outcome) -> None
 
 
 @given(outcomes, st.booleans())
-def test_coding_twice_changes_nothing(outcome: Outcome, texts: bool) -> None:
+def test_encoding_a_decoded_outcome_changes_nothing(outcome: Outcome, texts: bool) -> None:
     encoded = encode_outcome(outcome) if texts else without_texts(encode_outcome(outcome))
     again = encode_outcome(decode_outcome(encoded))
     assert (again if texts else without_texts(again)) == encoded
 
 
 @given(instances)
-def test_an_instance_is_builtins(instance: Instance) -> None:
+def test_an_encoded_instance_has_json_types_only(instance: Instance) -> None:
     encoded = encode_instance(instance)
     assert json.loads(json.dumps(encoded, ensure_ascii=False, allow_nan=False)) == encoded
     assert set(encoded["passages"]) == {p.id for p in instance.passages or ()}
@@ -109,7 +115,7 @@ def test_an_instance_is_builtins(instance: Instance) -> None:
 
 
 @given(outcomes, instances)
-def test_no_text_of_the_data_or_of_an_answer_is_left(outcome: Outcome, instance: Instance) -> None:
+def test_without_texts_removes_all_texts_of_data_and_answers(outcome: Outcome, instance: Instance) -> None:
     for encoded in (encode_outcome(outcome), encode_instance(instance)):
         before = json.dumps(encoded, ensure_ascii=False)
         assert MARK not in json.dumps(without_texts(encoded), ensure_ascii=False)
@@ -122,15 +128,17 @@ def test_removing_texts_keeps_all_other_values(outcome: Outcome) -> None:
     for name in ("nodeid", "case_id", "testbed", "facets", "system", "status", "supplied", "error_type", "calls"):
         assert getattr(bare, name) == getattr(outcome, name)
     for name, score in outcome.scores.items():
-        left = bare.scores[name]
+        bare_score = bare.scores[name]
         if score.verdict is None:
-            assert left == score
+            assert bare_score == score
             continue
-        assert left.verdict is not None
-        assert (left.value, left.verdict.label) == (score.value, score.verdict.label)
-        assert (left.verdict.rationale, left.verdict.replies) == ("", ())
-        result = [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in score.verdict.votes]
-        assert [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in left.verdict.votes] == result
+        assert bare_score.verdict is not None
+        assert (bare_score.value, bare_score.verdict.label) == (score.value, score.verdict.label)
+        assert (bare_score.verdict.rationale, bare_score.verdict.replies) == ("", ())
+        expected_votes = [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in score.verdict.votes]
+        assert [
+            (vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in bare_score.verdict.votes
+        ] == expected_votes
     assert (bare.answer is None) == (outcome.answer is None)
     if bare.answer is not None and outcome.answer is not None:
         assert (bare.answer.usage, bare.answer.abstained) == (outcome.answer.usage, outcome.answer.abstained)
@@ -139,7 +147,7 @@ def test_removing_texts_keeps_all_other_values(outcome: Outcome) -> None:
             assert bare.answer.ranking.doc_ids == outcome.answer.ranking.doc_ids
 
 
-def test_a_verdict_is_next_to_its_value_and_its_problem_is_shown_once() -> None:
+def test_a_verdict_is_encoded_next_to_its_value_and_its_problem_once() -> None:
     replies = ("yes?", "yes")
     scores = {
         "judged": Score(1.0, None, Verdict("yes", "it says so", replies)),
@@ -174,7 +182,7 @@ def test_a_verdict_is_next_to_its_value_and_its_problem_is_shown_once() -> None:
     }
 
 
-def test_an_outcome_written_before_calls_were_counted_is_read() -> None:
+def test_an_outcome_without_the_key_calls_is_decoded() -> None:
     encoded = encode_outcome(Outcome("t[q]", "q", "t", {}, "s", "scored", scores={"accuracy": Score(1.0)}))
     assert encoded.pop("calls") is None
     assert decode_outcome(encoded).calls is None

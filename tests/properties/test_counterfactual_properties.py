@@ -1,4 +1,4 @@
-"""Laws of counterfactual twins: only the answer changes, nothing of it is left, and a rule knows the lie."""
+"""Laws of counterfactual twins: only the answer changes, and rules reject the false one."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ sentences = st.sampled_from([
 
 def is_stated(answer: str, text: str) -> bool:
     """Return whether a text states the answer, maybe in another form."""
-    read = read_answer((answer,))
-    return contains(text, answer) or (not isinstance(read, Drop) and read.gold_is_in(text))
+    value = read_answer((answer,))
+    return contains(text, answer) or (not isinstance(value, Drop) and value.gold_is_in(text))
 
 
 @st.composite
@@ -70,14 +70,16 @@ def cases(draw: st.DrawFn) -> tuple[Instance, Passage]:
     return instance, Passage("p0", text, title=title, role="positive")
 
 
-def made(case: tuple[Instance, Passage], seed: int) -> Counterfactual:
+def counterfactual_of(case: tuple[Instance, Passage], seed: int) -> Counterfactual:
     return make_counterfactual(case[0], [case[1]], seed, (PEOPLE, CITIES))
 
 
 @given(cases(), st.integers(0, 3))
-def test_a_twin_holds_no_gold_and_a_rule_knows_the_lie(case: tuple[Instance, Passage], seed: int) -> None:
+def test_a_twin_contains_no_gold_answer_and_rules_reject_its_false_answer(
+    case: tuple[Instance, Passage], seed: int
+) -> None:
     instance, passage = case
-    lie = made(case, seed)
+    lie = counterfactual_of(case, seed)
     event("no twin" if lie.reason else "twin")
     assume(lie.reason is None)
     twin = lie.twins["p0"]
@@ -95,9 +97,9 @@ def test_a_twin_holds_no_gold_and_a_rule_knows_the_lie(case: tuple[Instance, Pas
 
 
 @given(cases(), st.integers(0, 3))
-def test_a_twin_differs_in_the_spans_of_the_answer_alone(case: tuple[Instance, Passage], seed: int) -> None:
+def test_a_twin_differs_only_in_the_spans_of_the_answer(case: tuple[Instance, Passage], seed: int) -> None:
     instance, passage = case
-    lie = made(case, seed)
+    lie = counterfactual_of(case, seed)
     assume(lie.reason is None)
     gold, fake = instance.gold[0], lie.fake[0]
     for before, after in ((passage.title, lie.twins["p0"].title), (passage.text, lie.twins["p0"].text)):
@@ -106,7 +108,7 @@ def test_a_twin_differs_in_the_spans_of_the_answer_alone(case: tuple[Instance, P
 
 
 def either(text: str, pairs: list[tuple[str, str]]) -> str:
-    """Return the pattern of a text with the new instead of the old part in any of its places."""
+    """Return a pattern that allows the old or the new part at each place of the old one."""
     pattern = re.escape(text)
     for old, new in pairs:
         pattern = pattern.replace(re.escape(old), f"(?:{re.escape(old)}|{re.escape(new)})")
@@ -114,13 +116,13 @@ def either(text: str, pairs: list[tuple[str, str]]) -> str:
 
 
 @given(cases(), st.integers(0, 3))
-def test_the_same_seed_and_id_make_the_same_lie(case: tuple[Instance, Passage], seed: int) -> None:
-    assert made(case, seed) == made(case, seed)
+def test_the_same_seed_and_id_give_the_same_false_answer(case: tuple[Instance, Passage], seed: int) -> None:
+    assert counterfactual_of(case, seed) == counterfactual_of(case, seed)
 
 
 @given(cases())
 def test_every_passage_has_a_twin_or_a_reason(case: tuple[Instance, Passage]) -> None:
-    lie = made(case, 0)
+    lie = counterfactual_of(case, 0)
     assert (lie.reason is None) == bool(lie.twins) == bool(lie.fake)
     if lie.reason:
         assert lie.reason.reason in {

@@ -76,7 +76,7 @@ SECOND = {"name": "Di", "job": "guard", "city": "Voss", "since": 2002, "boss": "
 """Two rows that every template fits."""
 
 
-def generated(folder: Path, rows: list[dict[str, Any]], out: str = "out") -> Path:
+def generate(folder: Path, rows: list[dict[str, Any]], out: str = "out") -> Path:
     """Generate in a folder, and return the output folder."""
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
     text = "".join(json.dumps(row) + "\n" for row in [*rows, FIRST, SECOND])
@@ -88,27 +88,27 @@ def generated(folder: Path, rows: list[dict[str, Any]], out: str = "out") -> Pat
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(ROW, max_size=8))
-def test_what_is_kept_passes_lint_and_has_one_answer(rows: list[dict[str, Any]]) -> None:
+def test_each_kept_draft_passes_lint_and_has_one_answer(rows: list[dict[str, Any]]) -> None:
     rows = [row for row in rows if "\0" not in str(row["city"])]
     with tempfile.TemporaryDirectory() as name:
-        out = generated(Path(name), rows)
+        out = generate(Path(name), rows)
         drafts = read_drafts(out / "drafts.jsonl")
-        kept = [draft for draft in drafts if draft.state == "kept"]
+        kept_drafts = [draft for draft in drafts if draft.state == "kept"]
         lines = _lines(out)
         assert [json.loads(json.dumps(draft_line(draft))) for draft in drafts] == list(map(json.loads, lines))
-        assert all(first_failure(draft) is None for draft in kept)
-        instances = [each for file in ("auto_test", "auto_train") for each in _loaded(out / f"{file}.jsonl")]
-        assert {each.id for each in instances} == {draft.id for draft in kept}
-        assert len(instances) == len(kept)
+        assert all(first_failure(draft) is None for draft in kept_drafts)
+        instances = [each for file in ("auto_test", "auto_train") for each in _load(out / f"{file}.jsonl")]
+        assert {each.id for each in instances} == {draft.id for draft in kept_drafts}
+        assert len(instances) == len(kept_drafts)
         findings = lint(instances, corpus=f"jsonl:{out / 'corpus.jsonl'}")
         assert {each.check for each in findings if each.severity != "note"} <= {"joined_names"}
         assert "near_duplicate_question" not in {each.check for each in findings}
-        assert _lines(generated(Path(name), rows)) == lines
+        assert _lines(generate(Path(name), rows)) == lines
         cities: dict[str, set[str]] = {}
         for row in [*rows, FIRST, SECOND]:
             if str(row["city"]).strip() and row["name"].strip():
                 cities.setdefault(fold(row["name"]), set()).add(fold(str(row["city"])))
-        for draft in kept:
+        for draft in kept_drafts:
             if draft.task == "extractive_qa" and draft.origin == "plan.toml:7":
                 (slot,) = draft.gold
                 assert cities[fold(draft.sources[0].title)] == {fold(slot[0])}
@@ -118,5 +118,5 @@ def _lines(out: Path) -> list[str]:
     return (out / "drafts.jsonl").read_text(encoding="utf-8").rstrip("\n").split("\n")
 
 
-def _loaded(path: Path) -> tuple[Any, ...]:
+def _load(path: Path) -> tuple[Any, ...]:
     return load(path) if path.exists() else ()

@@ -43,22 +43,22 @@ def passages(documents: Sequence[Document]) -> tuple[Passage, ...]:
 
 
 def reply(messages: Sequence[Message]) -> str:
-    """Write one valid item for any request, and keep every one."""
+    """Write one valid item for any request, and accept each item to inspect."""
     text = str(messages[-1]["content"])
     if "Item to inspect" in text:
         return '{"verdict": "keep"}'
-    found = [(int(house), year) for house, year in re.findall(r"house (\d+) .* year (\d+)", text)]
-    named = " and ".join(f"{house * 7919 % 9973}" for house, _ in found)
-    evidence = [f"was built in the year {year}" for _, year in found]
+    facts = [(int(house), year) for house, year in re.findall(r"house (\d+) .* year (\d+)", text)]
+    houses = " and ".join(f"{house * 7919 % 9973}" for house, _ in facts)
+    evidence = [f"was built in the year {year}" for _, year in facts]
     if "conversation" in text:
-        first = {"question": f"When was house {named} built?", "answers": [found[0][1]], "evidence": evidence[:1]}
+        first = {"question": f"When was house {houses} built?", "answers": [facts[0][1]], "evidence": evidence[:1]}
         turns = [first, {**first, "question": "And in which year was that?"}]
-        return json.dumps([{"entity": f"house {named}", "turns": turns}])
-    values = {"question": f"Of {named} houses and {text.split()[3]}, when was each built?", "evidence": evidence}
+        return json.dumps([{"entity": f"house {houses}", "turns": turns}])
+    values = {"question": f"Of {houses} houses and {text.split()[3]}, when was each built?", "evidence": evidence}
     if "calculation" in text:
-        total = sum(int(year) for _, year in found) * 3
+        total = sum(int(year) for _, year in facts) * 3
         return json.dumps([{**values, "answers": [str(total)], "calculation": f"{total} + 0"}])
-    return json.dumps([values | {"slots": [[year] for _, year in found]}])
+    return json.dumps([values | {"slots": [[year] for _, year in facts]}])
 
 
 @pytest.fixture(scope="module")
@@ -66,18 +66,18 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     """A plan that asks a model; its documents are replaced."""
     folder = tmp_path_factory.mktemp("plan")
     path = model_plan(folder, *MODEL_TASKS)
-    made = read_plan(path)
-    load_material(made, None)
-    return made
+    loaded_plan = read_plan(path)
+    load_material(loaded_plan, None)
+    return loaded_plan
 
 
-def generated(plan: Plan, corpus: tuple[Passage, ...]) -> list[Draft]:
+def generate(plan: Plan, corpus: tuple[Passage, ...]) -> list[Draft]:
     material = Material(plan, {}, Path(), corpus=corpus, models=ModelAccess(lambda name: ScriptedLLM(reply)))
     return model_stages(material)
 
 
-def linked(sets: Sets) -> None:
-    """Assert that no document and no conversation is in two sets, and that people see a part of the tests."""
+def assert_separate(sets: Sets) -> None:
+    """Assert that no document and no conversation is in two sets, and that people review a subset of the tests."""
     members = (sets.auto_test, sets.auto_train)
     pages = [{source.page for draft in drafts for source in draft.sources} for drafts in members]
     assert not pages[0] & pages[1]
@@ -108,22 +108,22 @@ def test_no_document_is_in_two_sets_of_any_plan(
     people: int,
     seed: int,
 ) -> None:
-    chosen = replace(plan, seed=seed, tasks=tuple(tasks), per_cell=per_cell)
-    drafts = generated(chosen, passages(documents))
+    plan = replace(plan, seed=seed, tasks=tuple(tasks), per_cell=per_cell)
+    drafts = generate(plan, passages(documents))
     sets = split(drafts, SplitSettings(shares, people), seed, [])
-    linked(sets)
+    assert_separate(sets)
     assert {each.id for each in (*sets.auto_test, *sets.auto_train)} == {
         each.id for each in drafts if each.state == "kept"
     }
 
 
 @given(documents=DOCUMENTS, added=st.tuples(st.sampled_from("ABC"), st.integers(1, 3)), seed=st.integers(0, 3))
-def test_adding_a_document_changes_no_id_of_others(
+def test_a_new_document_changes_no_id_of_other_documents(
     plan: Plan, documents: list[Document], added: Document, seed: int
 ) -> None:
-    chosen = replace(plan, seed=seed, tasks=("extractive_qa", "multi_hop_qa", "long_form_qa", "conversational_qa"))
-    before = {each.id: each for each in generated(chosen, passages(documents)) if each.state == "kept"}
-    after = {each.id: each for each in generated(chosen, passages([*documents, added])) if each.state == "kept"}
+    plan = replace(plan, seed=seed, tasks=("extractive_qa", "multi_hop_qa", "long_form_qa", "conversational_qa"))
+    before = {each.id: each for each in generate(plan, passages(documents)) if each.state == "kept"}
+    after = {each.id: each for each in generate(plan, passages([*documents, added])) if each.state == "kept"}
     assert before.keys() <= after.keys()
     new = f"d{len(documents)}"
     assert all(source.page == new for name in after.keys() - before.keys() for source in after[name].sources)
@@ -135,7 +135,7 @@ def test_adding_a_document_changes_no_id_of_others(
     people=st.integers(0, 3),
     seed=st.integers(0, 100),
 )
-def test_no_document_is_in_two_sets_whatever_cases_link(
+def test_no_document_is_in_two_sets_for_any_links_between_cases(
     links: list[list[int]], shares: dict[str, float], people: int, seed: int
 ) -> None:
     drafts = [
@@ -146,6 +146,6 @@ def test_no_document_is_in_two_sets_whatever_cases_link(
         for number, pages in enumerate(links)
     ]  # fmt: skip
     sets = split(drafts, SplitSettings(shares, people), seed, [])
-    linked(sets)
+    assert_separate(sets)
     assert len(sets.auto_test) + len(sets.auto_train) == len(drafts)
     assert split(drafts[::-1], SplitSettings(shares, people), seed, []) == sets

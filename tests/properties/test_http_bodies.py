@@ -1,4 +1,4 @@
-"""Laws of recorded HTTP bodies: whatever a server says is replayed as it was, and none of it is a fault of ours."""
+"""Laws of recorded HTTP bodies: any body is replayed unchanged, and none causes an internal error."""
 
 from __future__ import annotations
 
@@ -48,26 +48,26 @@ def test_a_reply_is_replayed_byte_by_byte(value: Any, raw: bytes, kind: str) -> 
 
 
 @given(value=JSON, raw=st.binary(max_size=60), path=PATHS)
-def test_whatever_a_server_says_is_read_without_a_fault(value: Any, raw: bytes, path: str) -> None:
+def test_any_reply_of_a_server_is_read_without_an_error(value: Any, raw: bytes, path: str) -> None:
     for body in bodies(value, raw):
-        asked = model_call_of(HttpRequest("POST", f"https://host{path}", b'{"model": "m"}'))
-        assert asked is not None
-        said = reply_to(asked, body)
-        assert (said.prompt_tokens is None) == (said.completion_tokens is None)
-        assert isinstance(said.text, str)
-        assert is_complete(asked, body, ended=True) in (True, False)
+        call = model_call_of(HttpRequest("POST", f"https://host{path}", b'{"model": "m"}'))
+        assert call is not None
+        reply = reply_to(call, body)
+        assert (reply.prompt_tokens is None) == (reply.completion_tokens is None)
+        assert isinstance(reply.text, str)
+        assert is_complete(call, body, ended=True) in (True, False)
         assert all(isinstance(event, dict) for event in events_of(body))
 
 
 @given(value=JSON, raw=st.binary(max_size=60), kind=TYPES)
-def test_whatever_a_system_asks_has_a_key_that_does_not_depend_on_order(value: Any, raw: bytes, kind: str) -> None:
+def test_the_key_of_any_request_does_not_depend_on_the_order_of_its_fields(value: Any, raw: bytes, kind: str) -> None:
     for body in bodies(value, raw):
         call = HttpRequest("POST", "https://host/v1/x", body, kind)
         assert request_of(call, "host", 1).key == request_of(call, "host", 1).key
     if isinstance(value, dict):
-        turned = dict(reversed(value.items()))
+        reordered = dict(reversed(value.items()))
         keys = {
             request_of(HttpRequest("POST", "https://host/", json.dumps(each).encode()), "host", 1).key
-            for each in (value, turned)
+            for each in (value, reordered)
         }
         assert len(keys) == 1

@@ -26,20 +26,20 @@ TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, 
 
 
 @given(TEXTS, st.sampled_from([", ", " ", "\n "]))
-def test_what_python_json_and_numpy_print_is_the_list(texts: list[str], between: str) -> None:
+def test_lists_as_python_json_and_numpy_print_them_are_read(texts: list[str], between: str) -> None:
     assert list_items(repr(texts), "") == texts
     assert list_items(json.dumps(texts), "") == texts
     assert list_items(f"[{between.join(map(repr, texts))}]", "") == texts
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_any_other_text_is_itself(text: str) -> None:
+def test_any_other_text_is_one_item(text: str) -> None:
     assert list_items(f"{text}.", "") == [f"{text}.".strip()]
     assert list_items(f"[1] {text}x", "") == [f"[1] {text}x"]
 
 
 @given(TEXTS)
-def test_a_string_of_json_is_one_text(texts: list[str]) -> None:
+def test_a_string_without_a_separator_is_one_text(texts: list[str]) -> None:
     assert list_items(repr(texts)) == [repr(texts)]
 
 
@@ -107,11 +107,11 @@ LOGS: dict[str, tuple[Importer, st.SearchStrategy[dict[str, Any]]]] = {
 @pytest.mark.parametrize("name", LOGS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(draw=st.data())
-def test_a_log_with_any_values_is_imported_or_left(name: str, draw: st.DataObject, tmp_path: Path) -> None:
+def test_a_log_with_any_values_is_imported_or_skipped(name: str, draw: st.DataObject, tmp_path: Path) -> None:
     importer, rows = LOGS[name]
     row = draw.draw(rows)
     (tmp_path / name).write_text(json.dumps(row), encoding="utf-8")
-    taken = ImportResult()
-    importer(ImportRequest((tmp_path / name,)), taken)
-    assert len(taken.answers) + len(taken.skipped) == taken.rows
-    json.dumps(taken.answers, allow_nan=False)
+    result = ImportResult()
+    importer(ImportRequest((tmp_path / name,)), result)
+    assert len(result.answers) + len(result.skipped) == result.rows
+    json.dumps(result.answers, allow_nan=False)

@@ -1,3 +1,5 @@
+"""Laws of the OmniEval metrics: any reply of a judge gives a value or a reason."""
+
 from __future__ import annotations
 
 import asyncio
@@ -47,8 +49,8 @@ def test_any_reply_is_a_verdict_or_a_reason(
     verdict = asyncio.run(metric.judge.ask(of, model))
     score = metric.compute(replace(of, verdicts={metric.name: verdict}))
     if score.value is None:
-        known = ("parse_error: ", "judge_says_not_applicable", "not_applicable: no_", "not_applicable: one_aspect")
-        assert (score.reason or "").startswith(known)
+        prefixes = ("parse_error: ", "judge_says_not_applicable", "not_applicable: no_", "not_applicable: one_aspect")
+        assert (score.reason or "").startswith(prefixes)
         assert (len(model.requests) == 0) is (score.reason or "").startswith("not_applicable")
     else:
         assert score.value in ((0.0, 1.0) if metric.binary else (0.0, 0.5, 1.0))
@@ -58,6 +60,6 @@ def test_any_reply_is_a_verdict_or_a_reason(
 
 @pytest.mark.parametrize("metric", FIVE, ids=lambda metric: metric.name)
 @given(ANY_TEXT, PARTS.map("".join), GOLDS)
-def test_whether_a_metric_applies_is_a_property_of_the_case(metric: Metric, one: str, other: str, gold: Gold) -> None:
+def test_whether_a_metric_applies_depends_only_on_the_case(metric: Metric, one: str, other: str, gold: Gold) -> None:
     first, second = (metric.compute(sample(text, gold)).reason or "" for text in (one, other))
     assert first.startswith("not_applicable") is second.startswith("not_applicable")

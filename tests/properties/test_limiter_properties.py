@@ -1,3 +1,5 @@
+"""Laws of the rate limiter for any schedule of requests."""
+
 from __future__ import annotations
 
 import asyncio
@@ -11,7 +13,7 @@ from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.client.rate_limiter import Limiter
 
 Ending = str | None
-"""How a request ends: the kind of its `ModelError`, None with a reply."""
+"""How a request ends: the kind of its `ModelError`, or None for a reply."""
 
 endings = st.sampled_from([None, None, "rate_limited", "timeout"])
 steps = st.one_of(
@@ -20,7 +22,7 @@ steps = st.one_of(
     st.tuples(st.just("cancel"), st.integers(0, 20), st.none()),
 )
 schedules = st.lists(st.tuples(steps, st.booleans()), max_size=60)
-"""Each step with whether the loop runs behind it, or only after the next one."""
+"""Each step, and whether the event loop runs after it or only after the next step."""
 
 
 class Requests:
@@ -84,10 +86,10 @@ async def play(schedule: Sequence[tuple[tuple[str, int, Ending], bool]], most: i
 
 
 @given(schedules, st.integers(1, 6))
-def test_no_more_than_the_bound_are_in_flight_and_nobody_is_forgotten(
+def test_requests_in_flight_stay_within_the_bound_and_all_of_them_end(
     schedule: Sequence[tuple[tuple[str, int, Ending], bool]], most: int
 ) -> None:
-    async def played() -> None:
+    async def play_all() -> None:
         requests = await play(schedule, most)
         assert all(task.done() for task in requests.tasks)
         assert requests.limiter.in_flight == 0
@@ -96,26 +98,26 @@ def test_no_more_than_the_bound_are_in_flight_and_nobody_is_forgotten(
             if not task.cancelled():
                 task.result()
 
-    asyncio.run(played())
+    asyncio.run(play_all())
 
 
 @given(st.lists(st.booleans(), max_size=200), st.integers(1, 64))
-def test_the_bound_stays_within_its_limits_and_moves_by_one_slot_at_most(refused: list[bool], most: int) -> None:
+def test_the_bound_stays_within_its_limits_and_moves_by_one_slot_at_most(refusals: list[bool], most: int) -> None:
     async def bounds() -> list[float]:
-        seen = [limiter.bound]
-        for refusal in refused:
+        history = [limiter.bound]
+        for refusal in refusals:
             try:
                 async with limiter.turn():
                     if refusal:
                         raise ModelError("rate_limited", "no")
             except ModelError:
-                assert limiter.bound <= seen[-1]
+                assert limiter.bound <= history[-1]
             else:
-                assert limiter.bound >= seen[-1]
-            seen.append(limiter.bound)
-        return seen
+                assert limiter.bound >= history[-1]
+            history.append(limiter.bound)
+        return history
 
     limiter = Limiter(most)
-    seen = asyncio.run(bounds())
-    assert all(1 <= bound <= most for bound in seen)
-    assert all(abs(later - earlier) <= 1 for earlier, later in pairwise(seen))
+    history = asyncio.run(bounds())
+    assert all(1 <= bound <= most for bound in history)
+    assert all(abs(later - earlier) <= 1 for earlier, later in pairwise(history))

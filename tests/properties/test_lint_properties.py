@@ -43,7 +43,7 @@ INSTANCES = st.builds(
     facets=st.dictionaries(st.sampled_from(["topic", "topic_1", "task"]), NAMES, max_size=2),
     provenance=st.lists(st.lists(NAMES, min_size=1, max_size=2).map(tuple), max_size=2).map(tuple),
 )
-ASKED = st.fixed_dictionaries(
+LINT_SETTINGS = st.fixed_dictionaries(
     {"passages": st.integers(0, 6)},
     optional={
         "noise_rate": st.sampled_from([0.0, 0.4]),
@@ -54,7 +54,7 @@ ASKED = st.fixed_dictionaries(
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.lists(INSTANCES, max_size=8), ASKED, st.randoms(use_true_random=False))
+@given(st.lists(INSTANCES, max_size=8), LINT_SETTINGS, st.randoms(use_true_random=False))
 def test_any_instances_can_be_linted_in_any_order(
     instances: list[Instance], settings: dict[str, object], chance: random.Random
 ) -> None:

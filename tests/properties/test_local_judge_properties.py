@@ -32,10 +32,10 @@ UNBOUNDED = ("refusals", "length", "gold_length")
 
 texts = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join))
 golds = st.lists(st.lists(texts, min_size=1, max_size=2).map(tuple), max_size=2).map(tuple)
-judged = st.builds(JudgeInput, texts, golds, texts, st.just("en"))
+judge_inputs = st.builds(JudgeInput, texts, golds, texts, st.just("en"))
 
 
-@given(judged)
+@given(judge_inputs)
 def test_features_are_finite_and_in_their_ranges(one: JudgeInput) -> None:
     for name, feature in RULES.items():
         value = feature.compute(one)
@@ -46,7 +46,7 @@ def test_features_are_finite_and_in_their_ranges(one: JudgeInput) -> None:
     assert sum(RULES[name].compute(one) for name in ("number_right", "number_wrong", "number_none")) == 1
 
 
-@given(st.lists(judged, min_size=1, max_size=5))
+@given(st.lists(judge_inputs, min_size=1, max_size=5))
 def test_the_order_of_a_batch_changes_no_decision(batch: list[JudgeInput]) -> None:
     judge = LocalJudge(made_judge(), "d", None, None)
     alone = [judge.judge_batch([each])[0] for each in batch]

@@ -1,3 +1,5 @@
+"""Laws of matching aliases and numbers in texts."""
+
 from __future__ import annotations
 
 import random
@@ -14,7 +16,7 @@ from pytest_rageval.metrics.shared.matching import contains, fold, meets, occurr
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 PADS = st.text("aZß É-_()/.,;。，“中文 \t\n")
 ALIASES = st.text("aZß É-_/.,%。中文 強Ａ0１2345").filter(fold)
-CROWDED = st.text("11 0.,,-a强", max_size=30)
+DENSE_TEXTS = st.text("11 0.,,-a强", max_size=30)
 
 
 def numbers(text: str) -> list[re.Match[str]]:
@@ -53,7 +55,7 @@ def test_an_alias_between_texts_without_digits_is_contained(before: str, alias: 
     assert contains(before + alias + after, alias)
 
 
-@given(CROWDED, st.text("10.,-a强", min_size=1, max_size=4))
+@given(DENSE_TEXTS, st.text("10.,-a强", min_size=1, max_size=4))
 def test_occurrences_are_those_of_the_definition(text: str, alias: str) -> None:
     haystack, needle = fold(text), fold(alias)
     assume(needle)
@@ -61,9 +63,9 @@ def test_occurrences_are_those_of_the_definition(text: str, alias: str) -> None:
 
 
 @given(st.integers(0, 3000), st.integers(0, 3000), st.sampled_from(["{} seats", "共{}席", "({})", "x{}.", "{:,} of"]))
-def test_a_whole_number_matches_only_the_same_number(there: int, question: int, frame: str) -> None:
-    text = frame.format(there)
-    assert contains(text, f"{question:,}" if "," in text else str(question)) == (there == question)
+def test_a_whole_number_matches_only_the_same_number(number: int, other: int, frame: str) -> None:
+    text = frame.format(number)
+    assert contains(text, f"{other:,}" if "," in text else str(other)) == (number == other)
 
 
 DECIMALS = st.decimals(-99999, 99999, places=2)
@@ -72,11 +74,11 @@ FORMATS = st.sampled_from(["{}", "{:,}", "{:.2f}", "{:,.2f}", "{:.3f}"])
 
 @given(DECIMALS, FORMATS, DECIMALS, FORMATS, st.sampled_from(["-", "\u2212"]), st.booleans())
 def test_a_number_matches_only_itself_in_any_notation(
-    there: Decimal, one: str, question: Decimal, other: str, sign: str, same: bool
+    number: Decimal, number_format: str, alias: Decimal, alias_format: str, sign: str, same: bool
 ) -> None:
-    question = there if same else question
-    text = f"It changed by {one.format(there)} in all".replace("-", sign)
-    assert contains(text, other.format(question)) == (there == question)
+    alias = number if same else alias
+    text = f"It changed by {number_format.format(number)} in all".replace("-", sign)
+    assert contains(text, alias_format.format(alias)) == (number == alias)
 
 
 @given(ANY_TEXT)
@@ -94,7 +96,7 @@ def test_a_match_stays_a_match_after_folding(text: str, alias: str) -> None:
     assert list(occurrences(text, alias)) == list(occurrences(fold(text), fold(alias)))
 
 
-@given(CROWDED, st.text("abcXYZ 12é中", max_size=4), st.integers())
+@given(DENSE_TEXTS, st.text("abcXYZ 12é中", max_size=4), st.integers())
 def test_case_and_spacing_do_not_matter(text: str, alias: str, seed: int) -> None:
     text += alias
     draw = random.Random(seed)
@@ -103,7 +105,7 @@ def test_case_and_spacing_do_not_matter(text: str, alias: str, seed: int) -> Non
 
 
 @given(st.lists(st.lists(ALIASES, min_size=1, max_size=3).map(tuple), min_size=1, max_size=4).map(tuple), PADS)
-def test_an_answer_made_of_one_alias_a_slot_meets_them_all(gold: tuple[tuple[str, ...], ...], pad: str) -> None:
+def test_an_answer_with_one_alias_of_each_slot_meets_all_slots(gold: tuple[tuple[str, ...], ...], pad: str) -> None:
     text = f" {pad}; ".join(slot[-1] for slot in gold)
     assert meets(gold, text)
     assert all(hit in slot for hit, slot in zip(slot_hits(gold, text), gold, strict=True))

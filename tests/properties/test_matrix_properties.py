@@ -1,3 +1,5 @@
+"""Laws of matrices for any outcomes of two systems."""
+
 from __future__ import annotations
 
 import random
@@ -18,7 +20,7 @@ NAMES = st.sampled_from(["A", "B", "主题", "10", "9"])
 @st.composite
 def outcomes(draw: st.DrawFn) -> list[Outcome]:
     """Draw the outcomes of some cases under two systems; each system may lack some cases."""
-    made = []
+    drawn_outcomes = []
     for at in range(draw(st.integers(1, 12))):
         facets = draw(st.dictionaries(st.sampled_from(["topic_1", "topic", "task"]), NAMES))
         for system in draw(st.sets(st.sampled_from("ab"))):
@@ -26,17 +28,19 @@ def outcomes(draw: st.DrawFn) -> list[Outcome]:
             status: Status = "error" if value is None else "scored"
             score = Score(reason=value) if isinstance(value, str) else Score(value or 0.0)
             node = f"t[{at}-system={system}]"
-            made.append(Outcome(node, f"q{at}", "t", {**facets, "system": system}, system, status, scores={"m": score}))
-    return made
+            drawn_outcomes.append(
+                Outcome(node, f"q{at}", "t", {**facets, "system": system}, system, status, scores={"m": score})
+            )
+    return drawn_outcomes
 
 
-def drawn(group: list[Outcome], system: str = "", minus: str = "") -> Matrix:
+def matrix_for(group: list[Outcome], system: str = "", minus: str = "") -> Matrix:
     return matrix_of("m", False, group, "topic", "task", system, minus)
 
 
 @given(outcomes(), st.sampled_from(["", "a", "b"]))
 def test_cells_margins_and_groups_count_every_case_once(group: list[Outcome], system: str) -> None:
-    matrix = drawn(group, system, "b" if system == "a" else "a" if system else "")
+    matrix = matrix_for(group, system, "b" if system == "a" else "a" if system else "")
     for cells in (
         [cell for row in matrix.cells for cell in row if cell is not None],
         matrix.row_margin,
@@ -51,7 +55,7 @@ def test_cells_margins_and_groups_count_every_case_once(group: list[Outcome], sy
 
 @given(outcomes())
 def test_a_macro_average_is_withheld_if_and_only_if_a_cell_is_missing(group: list[Outcome]) -> None:
-    matrix = drawn(group)
+    matrix = matrix_for(group)
     assert (matrix.total_macro is None) == (matrix.n_missing > 0 or not matrix.rows)
     for macro, row in zip(matrix.row_macro, matrix.cells, strict=True):
         means = [cell.mean for cell in row if cell is not None and cell.mean is not None]
@@ -62,20 +66,20 @@ def test_a_macro_average_is_withheld_if_and_only_if_a_cell_is_missing(group: lis
 
 
 @given(outcomes(), st.randoms(use_true_random=False))
-def test_two_systems_differ_as_much_either_way_in_any_order(group: list[Outcome], order: random.Random) -> None:
-    one, other = drawn(group, "a", "b"), drawn(order.sample(group, len(group)), "b", "a")
+def test_the_difference_of_swapped_systems_has_the_opposite_sign(group: list[Outcome], order: random.Random) -> None:
+    one, other = matrix_for(group, "a", "b"), matrix_for(order.sample(group, len(group)), "b", "a")
     assert (one.rows, one.cols) == (other.rows, other.cols)
-    for mine, theirs in zip([*one.cells, one.row_margin], [*other.cells, other.row_margin], strict=True):
-        for cell, turned in zip(mine, theirs, strict=True):
-            assert (cell is None) == (turned is None)
-            if cell is not None and turned is not None:
-                assert (cell.n, cell.n_unscored) == (turned.n, turned.n_unscored)
-                assert cell.mean == (None if turned.mean is None else pytest.approx(-turned.mean))
+    for row, other_row in zip([*one.cells, one.row_margin], [*other.cells, other.row_margin], strict=True):
+        for cell, opposite in zip(row, other_row, strict=True):
+            assert (cell is None) == (opposite is None)
+            if cell is not None and opposite is not None:
+                assert (cell.n, cell.n_unscored) == (opposite.n, opposite.n_unscored)
+                assert cell.mean == (None if opposite.mean is None else pytest.approx(-opposite.mean))
 
 
 @given(outcomes(), st.integers(20, 120))
 def test_each_matrix_row_is_one_line_at_any_width(group: list[Outcome], width: int) -> None:
-    matrix = drawn(group)
+    matrix = matrix_for(group)
     for block in matrix_blocks(matrix, width):
         margins = 2 * (len(matrix.rows) > 1)
         assert len(block) == 2 + len(matrix.rows) + len(matrix.groups) + margins

@@ -47,9 +47,9 @@ def test_values_are_shares_and_grow_with_the_cutoff(
     items: list[ScoredPassage], qrels: dict[str, int], provenance: tuple[tuple[str, ...], ...]
 ) -> None:
     result = values(sample(items, qrels, provenance))
-    judged, proven = bool(qrels), bool(qrels or provenance)
+    has_qrels, has_evidence = bool(qrels), bool(qrels or provenance)
     for name, value in result.items():
-        assert (value is not None) is (proven if name in PAGED else judged)
+        assert (value is not None) is (has_evidence if name in PAGED else has_qrels)
         assert value is None or 0 <= value <= 1
     for name in ("AP", "RR"):
         assert (result[f"{name}@2"] or 0) <= (result[name] or 0)
@@ -69,7 +69,7 @@ def test_the_order_of_scored_passages_does_not_matter(
 
 @settings(deadline=None)
 @given(TIED, SETS, TEXTS, GOLDS)
-def test_gated_is_at_most_plain_and_plain_at_most_has_answer(
+def test_a_gated_score_is_at_most_the_plain_one_and_that_at_most_has_answer(
     items: list[ScoredPassage], provenance: tuple[tuple[str, ...], ...], text: str, aliases: tuple[str, ...]
 ) -> None:
     of = sample(items, {}, provenance, text, aliases)

@@ -1,4 +1,4 @@
-"""No variant of a question loses a quantity, a name, a negation or a quote; none of a case loses its evidence."""
+"""Laws of variants: what each relation may change in a question and in its passages."""
 
 from __future__ import annotations
 
@@ -64,22 +64,25 @@ HAN_PARTS = [
 
 
 def english() -> st.SearchStrategy[tuple[str, list[str]]]:
-    """Return questions with the parts that no change may touch."""
+    """Return questions, each with the parts that no variant may change."""
     protected = st.sampled_from(NAMES + NEGATIONS + QUOTES)
     parts = st.lists(protected | st.sampled_from(NUMBERS + WORDS), min_size=1, max_size=7)
     return st.tuples(st.sampled_from(OPENINGS), parts, st.sampled_from(["?", "", "."])).map(
-        lambda made: (
-            " ".join([made[0], *made[1]]) + made[2],
-            [part for part in made[1] if part in NAMES + NEGATIONS + QUOTES],
+        lambda question: (
+            " ".join([question[0], *question[1]]) + question[2],
+            [part for part in question[1] if part in NAMES + NEGATIONS + QUOTES],
         )
     )
 
 
 def chinese() -> st.SearchStrategy[tuple[str, list[str]]]:
     parts = st.lists(st.sampled_from(HAN_PARTS), min_size=1, max_size=6)
-    kept = ("不", "ETF", "《红楼梦》", "第3期")
+    protected = ("不", "ETF", "《红楼梦》", "第3期")
     return st.tuples(parts, st.sampled_from(["？", "", "?"])).map(
-        lambda made: ("".join(made[0]) + made[1], [part for part in kept if part in "".join(made[0])])
+        lambda question: (
+            "".join(question[0]) + question[1],
+            [part for part in protected if part in "".join(question[0])],
+        )
     )
 
 
@@ -144,10 +147,10 @@ def pools() -> st.SearchStrategy[Case]:
         st.tuples(texts, st.sampled_from(["positive", "negative"]), st.sampled_from([None, 0, 1])), max_size=6
     )
 
-    def case(made: list[tuple[str, str, int | None]], twins: bool) -> Case:
+    def case(rows: list[tuple[str, str, int | None]], twins: bool) -> Case:
         passages = tuple(
             Passage(f"p{at}", text, role=role, group=group if role == "positive" else None)  # type: ignore[arg-type]
-            for at, (text, role, group) in enumerate(made)
+            for at, (text, role, group) in enumerate(rows)
         )
         false = tuple(
             replace(p, id=f"w{p.id}", text=p.text.replace("9:00", "8:30"), role="counterfactual", group=None)
@@ -171,7 +174,7 @@ OTHERS = Records.of(
 
 
 @given(pools(), st.sampled_from(OF_PASSAGES), SEEDS)
-def test_variants_of_passages_keep_what_they_promise(case: Case, relation: str, seed: int) -> None:
+def test_each_relation_changes_passages_only_as_it_declares(case: Case, relation: str, seed: int) -> None:
     before = case.supplied or ()
     for variant in relation_named(relation).variants(case, seed, 4, OTHERS):
         after = variant.case.supplied or ()
@@ -187,9 +190,9 @@ def test_variants_of_passages_keep_what_they_promise(case: Case, relation: str, 
             assert "museum" not in added.text
             assert "9:00" not in added.text
         if relation in ("drop_irrelevant", "remove_evidence"):
-            lost = [p for p in before if p not in after]
-            assert [p for p in before if p not in lost] == list(after)
-            assert {p.role for p in lost} == {"negative" if relation == "drop_irrelevant" else "positive"}
+            removed = [p for p in before if p not in after]
+            assert [p for p in before if p not in removed] == list(after)
+            assert {p.role for p in removed} == {"negative" if relation == "drop_irrelevant" else "positive"}
         if relation == "remove_evidence":
             assert variant.expected == "rejection"
             assert not any("9:00" in p.text for p in after)

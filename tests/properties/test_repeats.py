@@ -30,9 +30,9 @@ def outcomes_of(cases: list[list[float]]) -> list[Outcome]:
 
 
 @given(RUNS)
-def test_pass_rates_are_the_published_estimators(drawn: tuple[int, list[list[float]]]) -> None:
+def test_pass_rates_are_the_published_estimators(repeats_and_cases: tuple[int, list[list[float]]]) -> None:
     """pass^k = E[C(c, k) / C(n, k)] (Yao et al., 2024); pass@k = E[1 - C(n - c, k) / C(n, k)] (Chen et al., 2021)."""
-    k, cases = drawn
+    k, cases = repeats_and_cases
     result = repeats_of("m", True, [], outcomes_of(cases))
     assert result is not None
     passed = [int(sum(case)) for case in cases]
@@ -46,7 +46,7 @@ def test_pass_rates_are_the_published_estimators(drawn: tuple[int, list[list[flo
 
 
 @given(st.lists(st.lists(SHARES, min_size=1, max_size=5), min_size=1, max_size=12), st.booleans())
-def test_an_interval_over_cases_lies_in_the_range_and_holds_its_mean(cases: list[list[float]], binary: bool) -> None:
+def test_an_interval_over_cases_lies_in_the_range_and_contains_its_mean(cases: list[list[float]], binary: bool) -> None:
     values = [[float(round(value)) for value in case] for case in cases] if binary else cases
     mean = mean_of_cases(values, binary=binary)
     assert (mean.n, mean.n_cases) == (sum(map(len, values)), len(values))
@@ -56,7 +56,7 @@ def test_an_interval_over_cases_lies_in_the_range_and_holds_its_mean(cases: list
 
 
 @given(st.lists(SHARES, min_size=1, max_size=20), st.integers(1, 5), st.booleans())
-def test_asking_again_what_never_changes_adds_no_certainty(values: list[float], k: int, binary: bool) -> None:
+def test_repeats_with_equal_values_do_not_narrow_the_interval(values: list[float], k: int, binary: bool) -> None:
     shares = [float(round(value)) for value in values] if binary else values
     once, often = mean_of(shares, binary=binary), mean_of_cases([[value] * k for value in shares], binary=binary)
     assert often.value == pytest.approx(once.value)
@@ -64,8 +64,10 @@ def test_asking_again_what_never_changes_adds_no_certainty(values: list[float], 
 
 
 @given(RUNS, st.randoms())
-def test_the_order_of_the_runs_does_not_matter(drawn: tuple[int, list[list[float]]], random: object) -> None:
-    outcomes = outcomes_of(drawn[1])
+def test_the_order_of_the_runs_does_not_matter(
+    repeats_and_cases: tuple[int, list[list[float]]], random: object
+) -> None:
+    outcomes = outcomes_of(repeats_and_cases[1])
     shuffled = list(outcomes)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert cell_of("m", True, shuffled) == cell_of("m", True, outcomes)

@@ -1,4 +1,4 @@
-"""Spans with any content can be read, and no step is made up."""
+"""Spans with any content can be read, and no step is invented."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_any_attributes_are_read(spans: list[Span]) -> None:
         assert set(again.attributes) - {"error.type"} == set(span.attributes) - {"error.type"}
 
 
-WRITTEN = st.dictionaries(
+EXPORTED_SPANS = st.dictionaries(
     st.sampled_from(
         ["traceId", "spanId", "span_id", "context", "parent_id", "name", "attributes", "status", "events", "start_time",
          "startTimeUnixNano", "endTimeUnixNano", "object", "span_data", "error", "started_at", "resourceSpans", "spans"]
@@ -71,7 +71,7 @@ WRITTEN = st.dictionaries(
 )  # fmt: skip
 
 
-@given(st.lists(WRITTEN, max_size=4) | VALUES | WRITTEN)
+@given(st.lists(EXPORTED_SPANS, max_size=4) | VALUES | EXPORTED_SPANS)
 @example([{"events": True}])
 def test_any_json_is_read(value: Any) -> None:
     spans = spans_in(value)

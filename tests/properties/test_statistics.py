@@ -1,3 +1,5 @@
+"""Laws of means, intervals and quantiles."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -17,7 +19,7 @@ def width(interval: Interval) -> float:
 
 
 @given(st.lists(SHARES, min_size=1, max_size=40), st.booleans())
-def test_an_interval_lies_in_the_range_and_holds_its_mean(values: list[float], binary: bool) -> None:
+def test_an_interval_lies_in_the_range_and_contains_its_mean(values: list[float], binary: bool) -> None:
     mean = mean_of([float(round(v)) for v in values] if binary else values, binary=binary)
     assert mean.n == len(values)
     assert mean.value is not None
@@ -28,7 +30,7 @@ def test_an_interval_lies_in_the_range_and_holds_its_mean(values: list[float], b
 
 
 @given(HITS)
-def test_a_rates_interval_holds_the_rate_strictly_inside_unless_it_is_an_end(hits: tuple[int, int]) -> None:
+def test_the_interval_of_a_rate_contains_it_strictly_unless_it_is_an_end(hits: tuple[int, int]) -> None:
     successes, n = hits
     low, high = wilson_interval(successes, n)
     rate = successes / n
@@ -37,7 +39,7 @@ def test_a_rates_interval_holds_the_rate_strictly_inside_unless_it_is_an_end(hit
 
 
 @given(HITS, st.integers(2, 50))
-def test_a_rates_interval_narrows_as_cases_are_added(hits: tuple[int, int], factor: int) -> None:
+def test_the_interval_of_a_rate_narrows_with_more_cases(hits: tuple[int, int], factor: int) -> None:
     successes, n = hits
     assert width(wilson_interval(successes * factor, n * factor)) < width(wilson_interval(successes, n))
 
@@ -59,7 +61,7 @@ def test_hits_and_misses_have_mirrored_intervals(hits: tuple[int, int]) -> None:
 
 
 @given(st.lists(st.floats(0.45, 0.55), min_size=2, max_size=12), st.integers(2, 6))
-def test_a_means_interval_never_widens_as_the_same_values_come_again(values: list[float], factor: int) -> None:
+def test_the_interval_of_a_mean_never_widens_if_all_values_are_repeated(values: list[float], factor: int) -> None:
     once, often = mean_of(values, binary=False), mean_of(values * factor, binary=False)
     assert once.ci95 is not None
     assert often.ci95 is not None
@@ -74,25 +76,28 @@ def test_the_order_of_the_values_does_not_matter(values: list[float], random: ob
 
 
 @given(st.lists(SHARES, min_size=2, max_size=40))
-def test_turning_the_values_round_turns_the_interval_round(values: list[float]) -> None:
-    interval, turned = bootstrap_interval(values, low=-1.0), bootstrap_interval([-value for value in values], low=-1.0)
+def test_the_interval_of_negated_values_is_mirrored(values: list[float]) -> None:
+    interval, mirrored = (
+        bootstrap_interval(values, low=-1.0),
+        bootstrap_interval([-value for value in values], low=-1.0),
+    )
     assert interval is not None
-    assert turned == (-interval[1], -interval[0])
+    assert mirrored == (-interval[1], -interval[0])
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), SHARES)
-def test_a_quantile_is_numpys(values: list[float], q: float) -> None:
-    got = quantile(values, q)
-    assert got == pytest.approx(float(np.quantile(values, q, method="linear")), rel=1e-9, abs=1e-9)
-    assert got is not None
-    assert min(values) <= got <= max(values)
+def test_a_quantile_equals_that_of_numpy(values: list[float], q: float) -> None:
+    value = quantile(values, q)
+    assert value == pytest.approx(float(np.quantile(values, q, method="linear")), rel=1e-9, abs=1e-9)
+    assert value is not None
+    assert min(values) <= value <= max(values)
 
 
 UNITS = st.lists(st.lists(SHARES, min_size=1, max_size=5), min_size=1, max_size=20)
 
 
 @given(UNITS, st.booleans(), st.randoms())
-def test_an_interval_over_units_lies_in_the_range_holds_its_mean_and_needs_no_order(
+def test_an_interval_over_units_lies_in_the_range_contains_its_mean_and_ignores_order(
     units: list[list[float]], binary: bool, random: object
 ) -> None:
     values = [[float(round(value)) for value in unit] if binary else unit for unit in units]
@@ -107,11 +112,11 @@ def test_an_interval_over_units_lies_in_the_range_holds_its_mean_and_needs_no_or
 
 
 @given(st.lists(st.lists(st.floats(-1, 1), min_size=1, max_size=5), min_size=2, max_size=20))
-def test_an_interval_of_changes_over_units_turns_with_them(units: list[list[float]]) -> None:
+def test_the_interval_of_changes_over_units_is_mirrored_for_negated_changes(units: list[list[float]]) -> None:
     interval = clustered_interval(units, binary=False, low=-1.0)
-    turned = clustered_interval([[-value for value in unit] for unit in units], binary=False, low=-1.0)
+    mirrored = clustered_interval([[-value for value in unit] for unit in units], binary=False, low=-1.0)
     mean = sum(map(sum, units)) / sum(map(len, units))
     assert interval is not None
-    assert turned == pytest.approx((-interval[1], -interval[0]), abs=1e-9)
+    assert mirrored == pytest.approx((-interval[1], -interval[0]), abs=1e-9)
     assert -1 <= interval[0] <= mean + 1e-12
     assert mean - 1e-12 <= interval[1] <= 1

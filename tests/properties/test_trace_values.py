@@ -1,4 +1,4 @@
-"""Any argument and any result of a tool crosses the codec, and stays what it is if JSON can hold it."""
+"""Any argument and result of a tool survives the codec, unchanged if JSON can represent it."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def echo(value: Any, **more: Any) -> Any:
     return value
 
 
-def traced(value: Any) -> Answer:
-    """Return an answer whose tool got and returned a value."""
+def answer_of_tool(value: Any) -> Answer:
+    """Return an answer with one tool call: the value is its argument and its result."""
     with collecting() as collector:
         assert echo(value, again=value) is value
     return complete_answer(Answer("x"), collector)
@@ -58,8 +58,8 @@ def is_plain(value: Any) -> bool:
 
 
 @given(any_values)
-def test_any_value_crosses_the_codec_and_is_shown(value: Any) -> None:
-    answer = traced(value)
+def test_any_value_survives_the_codec_and_is_printed(value: Any) -> None:
+    answer = answer_of_tool(value)
     encoded = encode_answer(answer)
     assert is_plain(encoded["trace"])
     text = json.dumps(encoded, ensure_ascii=False, allow_nan=False)
@@ -70,15 +70,15 @@ def test_any_value_crosses_the_codec_and_is_shown(value: Any) -> None:
 
 @given(json_values)
 def test_a_json_value_is_unchanged(value: Any) -> None:
-    tool = traced(value).trace[0]
+    tool = answer_of_tool(value).trace[0]
     assert tool.detail["arguments"] == {"value": value, "again": value}
-    found = tool.detail.get("passages")
-    assert found is not None or tool.detail["result"] == value
+    passages = tool.detail.get("passages")
+    assert passages is not None or tool.detail["result"] == value
 
 
 @given(any_values, st.integers(1, 40))
 def test_no_text_is_longer_than_the_limit_and_its_note(value: Any, most: int) -> None:
-    (step, _) = shortened(traced(value).trace, most, str)
+    (step, _) = shortened(answer_of_tool(value).trace, most, str)
     longest = most + len(f" […{2 * 10**6} characters…] ")
     assert all(len(text) <= longest for text in texts_in(step.detail))
 

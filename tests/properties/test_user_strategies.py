@@ -1,4 +1,4 @@
-"""The strategies for users' properties: what they generate, and to what they shrink."""
+"""Hypothesis strategies for users: what they generate and what they shrink to."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def smallest(strategy: SearchStrategy[T], holds: Callable[[T], bool] = lambda va
     return find(strategy, holds, settings=quiet)
 
 
-def test_cases_shrink_to_the_first_and_keep_what_where_says() -> None:
+def test_cases_shrink_to_the_first_one_that_where_selects() -> None:
     assert smallest(rag.cases(TOWN)).id == "q1"
     places = rag.cases(TOWN, where={"topic": "Places"})
     assert smallest(places).id == "q2"
@@ -148,12 +148,12 @@ def test_documents_have_text(document: Document) -> None:
 def test_a_dataset_is_found_next_to_the_calling_file(tmp_path: Path) -> None:
     row = {"id": "q9", "question": "Where?", "answers": ["Paris"], "passages": [{"id": "d", "text": "In Paris."}]}
     (tmp_path / "cases.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    code = "from pytest_rageval import strategies as rag\nmade = rag.cases('jsonl:cases.jsonl')"
+    code = "from pytest_rageval import strategies as rag\nstrategy = rag.cases('jsonl:cases.jsonl')"
     scope: dict[str, object] = {"__file__": str(tmp_path / "test_it.py")}
     exec(compile(code, "test_it.py", "exec"), scope)  # noqa: S102 - as pytest runs a test file
-    made = scope["made"]
-    assert isinstance(made, SearchStrategy)
-    assert smallest(made).id == "q9"
+    strategy = scope["strategy"]
+    assert isinstance(strategy, SearchStrategy)
+    assert smallest(strategy).id == "q9"
     corpus = tmp_path / "docs" / "a.md"
     corpus.parent.mkdir()
     corpus.write_text("The ferry leaves at 8:15.", encoding="utf-8")
@@ -198,14 +198,14 @@ def test_a_dataset_is_found_next_to_the_calling_file(tmp_path: Path) -> None:
 def test_values_that_cannot_be_generated_are_reported_at_once(
     make: Callable[[], object], kind: type[Exception], sentence: str
 ) -> None:
-    with pytest.raises(kind) as said:
+    with pytest.raises(kind) as error:
         make()
-    assert sentence in str(said.value)
+    assert sentence in str(error.value)
 
 
 @pytest.mark.parametrize("variables", [{}, {"CI": "1"}])
 def test_the_profile_is_registered_and_not_loaded(variables: dict[str, str]) -> None:
-    """In a process of its own: another test of this process may have loaded a profile."""
+    """Runs in a separate process, because another test may have loaded a profile."""
     code = """
         from hypothesis import settings
         before = settings.default
@@ -215,7 +215,7 @@ def test_the_profile_is_registered_and_not_loaded(variables: dict[str, str]) -> 
         print(profile.max_examples, profile.deadline, profile.derandomize)
     """
     environment = {name: value for name, value in os.environ.items() if name != "CI"} | variables
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], env=environment, capture_output=True, text=True, check=False
     )
-    assert (ran.stdout, ran.stderr) == (f"25 None {bool(variables)}\n", "")
+    assert (process.stdout, process.stderr) == (f"25 None {bool(variables)}\n", "")

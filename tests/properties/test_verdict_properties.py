@@ -1,3 +1,5 @@
+"""Laws of verdicts: any reply gives a label or a problem, and prompts quote the data."""
+
 from __future__ import annotations
 
 import asyncio
@@ -74,7 +76,7 @@ def test_a_number_is_in_range_or_no_verdict(number: int, low: int, width: int) -
 
 
 @given(ANY_TEXT, ANY_TEXT, st.sampled_from(["en", "zh"]))
-def test_texts_of_the_data_are_behind_a_bar(answer: str, question: str, language: str) -> None:
+def test_each_line_of_the_data_in_a_prompt_is_quoted(answer: str, question: str, language: str) -> None:
     judge = PromptedJudge("j", "c", scale=(1, 5))
     of = sample(answer, question)
     of = replace(of, case=replace(of.case, instance=replace(of.case.instance, language=language)))
@@ -85,7 +87,7 @@ def test_texts_of_the_data_are_behind_a_bar(answer: str, question: str, language
 
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT)
-def test_a_prompt_holds_the_data_unchanged(question: str, text: str, turn: str, instructions: str) -> None:
+def test_a_prompt_contains_the_data_unchanged(question: str, text: str, turn: str, instructions: str) -> None:
     query = Query(question, (Passage("p", text),), (Turn(turn, turn),), "en", instructions)
     messages = messages_for(query, PROMPTS)
     for expected in (question, text, instructions):
@@ -115,6 +117,8 @@ def test_a_judged_rate_is_0_or_1_or_has_the_judge_s_reason(
 
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
-def test_closed_book_accuracy_is_the_accuracy_of_the_closed_book_answer(system: str, knew: str, gold: str) -> None:
-    of = replace(sample(system, gold=gold), closed_book=Answer(knew))
-    assert CLOSED_BOOK_ACCURACY.compute(of) == ACCURACY.compute(sample(knew, gold=gold))
+def test_closed_book_accuracy_is_the_accuracy_of_the_closed_book_answer(
+    system: str, closed_book: str, gold: str
+) -> None:
+    of = replace(sample(system, gold=gold), closed_book=Answer(closed_book))
+    assert CLOSED_BOOK_ACCURACY.compute(of) == ACCURACY.compute(sample(closed_book, gold=gold))

@@ -1,1 +1,1 @@
-"""What tests share: projects to run, servers to call, pages to open, sample values."""
+"""Shared code of tests: projects to run, servers to call, pages to open, sample values."""

@@ -1,4 +1,4 @@
-"""Which libraries that a test needs are not installed."""
+"""Find the libraries that a test needs and that are not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that code can reach from an object."""
+"""Objects that code can reach from an object."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ PARTS = (
 
 def reachable(root: object) -> Iterator[object]:
     """Yield all that can be reached from ``root`` by attributes, slots, items, closures, defaults and bound objects."""
-    seen: dict[int, object] = {}
+    visited: dict[int, object] = {}
     waiting = [root]
     while waiting:
         value = waiting.pop()
-        if id(value) in seen or isinstance(value, (types.ModuleType, type)):
+        if id(value) in visited or isinstance(value, (types.ModuleType, type)):
             continue
-        seen[id(value)] = value
+        visited[id(value)] = value
         yield value
         if isinstance(value, (str, bytes, int, float, bool, type(None))):
             continue

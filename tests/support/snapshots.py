@@ -1,4 +1,4 @@
-"""Outputs that are stored as files: ``RAGEVAL_RENEW=1`` stores those of now; read the diff."""
+"""Outputs that are stored as files; ``RAGEVAL_RENEW=1`` stores the current ones: read the diff."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ESCAPE = "␛"
 
 def check(path: Path, text: str) -> None:
     """Compare a text with the stored one."""
-    shown = text.replace("\x1b", ESCAPE)
+    readable = text.replace("\x1b", ESCAPE)
     if os.environ.get("RAGEVAL_RENEW"):
         path.parent.mkdir(exist_ok=True)
-        path.write_text(shown, encoding="utf-8")
-    assert shown == path.read_text(encoding="utf-8")
+        path.write_text(readable, encoding="utf-8")
+    assert readable == path.read_text(encoding="utf-8")
 
 
 def end_of_output(text: str) -> str:

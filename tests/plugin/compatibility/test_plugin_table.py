@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 from support.projects import plugin_checks as checks
 from support.projects import suite_files as files
-from support.projects.compatibility_project import Ran, Row, Suite
+from support.projects.compatibility_project import Row, Suite, SuiteRun
 from support.projects.rag_project import Project
 
 if sys.version_info >= (3, 11):
@@ -58,7 +58,7 @@ ROWS = [
         "pytest-randomly",
         "5.1.0",
         "another order, the same scores",
-        checks.the_order_is_another,
+        checks.the_order_differs,
         ("-p", "no:cacheprovider", "--randomly-seed=3"),
         load=("pytest_randomly",),
     ),
@@ -191,7 +191,7 @@ ROWS = [
         "--stepwise",
         "pytest 9.2.0",
         "stops at the first error and goes on there",
-        checks.it_stops_and_goes_on_there,
+        checks.it_stops_and_resumes_there,
         alike=False,
     ),
     Row(
@@ -217,13 +217,13 @@ ROWS = [
 
 
 @pytest.fixture(scope="module")
-def alone() -> list[Ran]:
+def alone() -> list[SuiteRun]:
     """The run of the suite without other plugins, once it was made."""
     return []
 
 
 @pytest.fixture
-def suite(project: Project, alone: list[Ran], monkeypatch: pytest.MonkeyPatch) -> Suite:
+def suite(project: Project, alone: list[SuiteRun], monkeypatch: pytest.MonkeyPatch) -> Suite:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return Suite(project, alone)
 

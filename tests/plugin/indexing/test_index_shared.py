@@ -10,7 +10,7 @@ def ran(project: Project, *args: str) -> list[list[str]]:
     """Run the tests, and return what each case found."""
     result = project.pytester.runpytest_inprocess(*args)
     assert result.ret == 0, result.stdout.str()
-    return [[d["doc_id"] for d in outcome["answer"]["ranking"]] for outcome in project.kept()["outcomes"]]
+    return [[d["doc_id"] for d in outcome["answer"]["ranking"]] for outcome in project.stored_results()["outcomes"]]
 
 
 def test_the_index_is_built_once_and_reused_by_the_next_run(project: Project, mode: Mode) -> None:

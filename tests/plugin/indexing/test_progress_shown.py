@@ -6,12 +6,12 @@ import os
 from contextlib import suppress
 
 import pytest
-from support.projects.index_projects import COUNTED, shop
+from support.projects.index_projects import COUNTING_CONFTEST, shop
 from support.projects.rag_project import Project
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
-HASTY = f"""{COUNTED}
+HASTY = f"""{COUNTING_CONFTEST}
     import pytest_rageval.hooks.config.progress_bar
     pytest_rageval.hooks.config.progress_bar.DELAY_S = 0
 """

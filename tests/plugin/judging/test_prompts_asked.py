@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.projects.rag_project import Project, case
-from support.projects.scripted_projects import NOTED, Asked, asked_of, conftest, judged, refused, values
+from support.projects.scripted_projects import NOTED, Requests, asked_of, conftest, judged, refused, values
 
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 
@@ -26,7 +26,7 @@ NEGATIVE = 'ability="negative_rejection", passages=1'
 PASSAGES = [{"id": "d1", "text": "The tower opens at 9.", "title": "Tower", "role": "negative"}]
 
 
-def _ask(project: Project, ini: str, arguments: str, *rows: dict[str, object], reply: str = "No.") -> Asked:
+def _ask(project: Project, ini: str, arguments: str, *rows: dict[str, object], reply: str = "No.") -> Requests:
     """Run a project whose model always says ``reply``; return what the model was asked."""
 
     project.data(list(rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.projects.look_ahead_project import PLAIN, WATCHED, paris, peak, questions, seen
+from support.projects.look_ahead_project import PLAIN, WATCHED, notes, paris, peak, questions
 from support.projects.rag_project import RUNS, Project, case
 
 SCRIPTED = """
@@ -39,7 +39,7 @@ def test_debugger_options_turn_look_ahead_off(project: Project, option: str, con
     assert list(run.statuses.values()).count("scored") == 8
     assert peak(project) == 1
     assert set(questions(project).values()) == {1}
-    assert option == "--trace" or len(seen(project, "debugger")) == 1
+    assert option == "--trace" or len(notes(project, "debugger")) == 1
 
 
 def test_a_breakpoint_turns_look_ahead_off_from_then_on(project: Project) -> None:
@@ -51,10 +51,10 @@ def test_a_breakpoint_turns_look_ahead_off_from_then_on(project: Project) -> Non
     run = project.run("--pdbcls", "scripted:Scripted")
     assert run.status == 0
     assert set(run.statuses.values()) == {"scored"}
-    again = [note for note in seen(project) if note.now == 1][1:]
+    again = [note for note in notes(project) if note.now == 1][1:]
     assert [note.question for note in again] == [f"say Paris {number}" for number in range(4, 10)]
     assert sorted(questions(project, "cancelled")) == [f"say Paris {number}" for number in range(5, 10)]
-    assert [note.word for note in [*seen(project)[:9], *seen(project, "debugger")]] == ["asked"] * 9 + ["debugger"]
+    assert [note.word for note in [*notes(project)[:9], *notes(project, "debugger")]] == ["asked"] * 9 + ["debugger"]
 
 
 def test_a_breakpoint_in_a_system_that_is_asked_ahead_reads_commands(project: Project) -> None:
@@ -66,7 +66,7 @@ def test_a_breakpoint_in_a_system_that_is_asked_ahead_reads_commands(project: Pr
     run = project.run("--pdbcls", "scripted:Scripted", subprocess=True)
     assert run.status == 0
     assert set(run.statuses.values()) == {"scored"}
-    assert 1 <= len(seen(project, "debugger")) <= 2
+    assert 1 <= len(notes(project, "debugger")) <= 2
     run.said("*PDB set_trace*", "*'prompt'*")
 
 
@@ -79,5 +79,5 @@ def test_a_plugin_that_enters_a_debugger_turns_look_ahead_off(project: Project) 
     run = project.run()
     assert run.status == 0
     assert set(run.statuses.values()) == {"scored"}
-    last = seen(project)[-1]
+    last = notes(project)[-1]
     assert (last.question, last.now) == ("say Paris 8", 1)

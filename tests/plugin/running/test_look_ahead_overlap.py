@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.projects.look_ahead_project import PLAIN, WATCHED, forget, paris, peak, questions, seen
+from support.projects.look_ahead_project import PLAIN, WATCHED, forget, notes, paris, peak, questions
 from support.projects.rag_project import RUNS, Mode, Project, bare, case
 
 MIXED = """
@@ -38,7 +38,7 @@ def test_answers_overlap_and_results_equal_those_of_concurrency_1(project: Proje
     project.says(rows, test=MIXED, conftest=WATCHED)
     serial = project.run("--rag-concurrency", "1")
     assert peak(project) == 1
-    assert {note.thread for note in seen(project)} == {"rageval-loop"}
+    assert {note.thread for note in notes(project)} == {"rageval-loop"}
     order = nodes(project)
     forget(project)
     ahead = project.run(*mode)
@@ -77,7 +77,7 @@ def test_concurrency_stays_within_its_limit(project: Project, how: str) -> None:
 def test_questions_are_asked_in_the_order_of_their_tests(project: Project) -> None:
     project.says(paris(12), conftest=WATCHED)
     project.run("--rag-concurrency", "4")
-    assert [note.question for note in seen(project)] == [f"say Paris {number}" for number in range(1, 13)]
+    assert [note.question for note in notes(project)] == [f"say Paris {number}" for number in range(1, 13)]
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
@@ -86,7 +86,7 @@ def test_a_sync_system_is_asked_one_at_a_time_in_the_thread_of_its_test(project:
     run = project.run(*args)
     assert run.status == 0
     assert peak(project) == 1
-    assert {note.thread for note in seen(project)} == {"MainThread"}
+    assert {note.thread for note in notes(project)} == {"MainThread"}
 
 
 @pytest.mark.parametrize("system", ["plain", "lambda query: watched(query)"])
@@ -95,7 +95,7 @@ def test_a_sync_system_runs_in_threads_if_concurrency_is_set(project: Project, s
     run = project.run("--rag-concurrency", "4")
     assert run.status == 0
     assert peak(project) == 4
-    threads = {note.thread for note in seen(project)}
+    threads = {note.thread for note in notes(project)}
     assert "MainThread" not in threads
     assert len(threads) == 1
     assert set(questions(project).values()) == {1}
@@ -213,7 +213,7 @@ def test_answers_overlap_in_a_random_order(project: Project) -> None:
     forget(project)
     shuffled = project.run("-p", "randomly", "--randomly-seed=5", "-p", "no:cacheprovider")
     assert shuffled.status == 0
-    assert [note.question for note in seen(project)][:20] != [f"say Paris {number}" for number in range(1, 21)]
+    assert [note.question for note in notes(project)][:20] != [f"say Paris {number}" for number in range(1, 21)]
     assert bare(shuffled.results) == bare(ordered.results)
     assert 1 < peak(project) <= 16
     assert set(questions(project).values()) == {2}

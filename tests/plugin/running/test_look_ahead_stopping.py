@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from support.projects.look_ahead_project import WATCHED, forget, paris, peak, questions, seen
+from support.projects.look_ahead_project import WATCHED, forget, notes, paris, peak, questions
 from support.projects.model_projects import asks, numbered
 from support.projects.rag_project import RUNS, Mode, Project, case
 from support.servers.openai_server import Fault, OpenAIServer
@@ -39,7 +39,7 @@ def test_maxfail_stops_at_the_same_test_with_look_ahead(project: Project, option
 def test_unused_answers_asked_ahead_are_counted(project: Project) -> None:
     project.says([case("bad", "raise one"), *paris(40)], conftest=WITH_USAGE)
     run = project.run("-x")
-    ended = len(seen(project, "ended"))
+    ended = len(notes(project, "ended"))
     assert 1 <= ended <= 40
     assert run.statuses == {"bad": "error"}
     usage = run.results["usage"]
@@ -87,7 +87,7 @@ def _interrupt_hanging(project: Project, *args: str, count: int, ended: int = 0)
     process = project.started("--rag-json", "results.json", *args)
     for _ in range(600):
         stored = sum(path.read_bytes().count(b"\n") for path in project.path.glob(".rageval/runs/*/outcomes.jsonl"))
-        if stored >= ended and sum(note.question.startswith("hang") for note in seen(project)) >= count:
+        if stored >= ended and sum(note.question.startswith("hang") for note in notes(project)) >= count:
             break
         time.sleep(0.02)
     else:
@@ -108,8 +108,8 @@ def test_an_interrupt_cancels_calls_in_flight(project: Project, args: Mode) -> N
     rows = [*paris(4), *(case(f"h{number}", f"hang {number}") for number in range(20))]
     project.says(rows, conftest=WITH_USAGE)
     _interrupt_hanging(project, *args, count=2, ended=0 if args else 4)
-    hanging = {note.question for note in seen(project) if note.question.startswith("hang")}
-    assert {note.question for note in seen(project, "cancelled")} == hanging
+    hanging = {note.question for note in notes(project) if note.question.startswith("hang")}
+    assert {note.question for note in notes(project, "cancelled")} == hanging
     results = project.read()
     assert results["run"]["interrupted"] is True
     assert {outcome["status"] for outcome in results["outcomes"]} <= {"scored"}
@@ -157,7 +157,7 @@ def test_pytest_exit_cancels_calls_in_flight(project: Project) -> None:
     )
     run = project.run()
     assert run.status == 2
-    assert len(seen(project, "cancelled")) == 5
+    assert len(notes(project, "cancelled")) == 5
 
 
 def test_an_interrupt_starts_no_call_that_waits_for_a_slot(project: Project, openai_server: OpenAIServer) -> None:

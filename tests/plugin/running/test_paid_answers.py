@@ -135,7 +135,7 @@ def test_the_summary_of_an_interrupted_run_reports_calls_in_flight(
     assert len(answered_questions) == 16
     assert "cost at least $0.1600; 4 calls were on their way, their cost is unknown" in output
     assert re.search(r"rag: interrupted 1 case, 0 errors, 19 not run, [\d.]+ s, at least \$0\.1600", output), output
-    usage = project.kept()["usage"]
+    usage = project.stored_results()["usage"]
     assert (usage["calls"], usage["on_their_way"], usage["cost_usd"]) == (16, 4, None)
     assert usage["at_least"]["cost_usd"] == pytest.approx(0.16)
 

@@ -122,4 +122,4 @@ def test_a_killed_session_has_stored_every_finished_case(project: Project, args:
     else:
         names = [f"test_it.py::test_second[q{number}]" for number in (1, 2, 3)]
         assert scored == {"test_it.py::test_first[f1]", *names}
-    assert project.kept() is None
+    assert project.stored_results() is None

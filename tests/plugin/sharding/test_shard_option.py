@@ -12,7 +12,7 @@ from pytest_rageval.cli import main
 GATED = "gates=['accuracy >= 1']"
 
 
-def ran(run: Run) -> list[str]:
+def case_ids(run: Run) -> list[str]:
     return [outcome["case_id"] for outcome in run.results["outcomes"]]
 
 
@@ -41,7 +41,7 @@ def test_a_shard_runs_its_share_and_decides_no_gate(project: Project, mode: Mode
     project.file("test_other.py", "def test_other(): pass")
     run = project.run("-v", "--rag-shard", "2/2", *mode)
     assert run.status == run.results["run"]["exitstatus"] == 0
-    assert len(ran(run)) == 4
+    assert len(case_ids(run)) == 4
     run.said(
         "4 cases: 4 scored, 0 errors * shard 2 of 2",
         "*SKIPPED  accuracy >= 1  this is shard 2 of 2; rageval merge decides it",
@@ -50,25 +50,25 @@ def test_a_shard_runs_its_share_and_decides_no_gate(project: Project, mode: Mode
     assert run.results["plan"]["unselected"] == 0
 
 
-def test_a_shard_is_a_matter_of_the_ids(project: Project) -> None:
+def test_the_case_ids_alone_decide_the_shard(project: Project) -> None:
     rows = cases(*["say Paris"] * 7)
     project.says(rows)
-    before = set(ran(project.run("--rag-shard", "2/3")))
+    before = set(case_ids(project.run("--rag-shard", "2/3")))
     project.data(rows[::-1])
-    after = ran(project.run("--rag-shard", "2/3"))
+    after = case_ids(project.run("--rag-shard", "2/3"))
     assert set(after) == before
     assert after == sorted(before, reverse=True)  # in the order of the data
 
 
-def test_shards_deal_the_cases_left_by_selection_and_limit(project: Project) -> None:
+def test_shards_divide_the_cases_that_remain_after_selection_and_limit(project: Project) -> None:
     project.says(cases(*["say Paris"] * 9))
     runs = [project.run("-v", "--rag-shard", f"{at}/2", "-k", "not q1", "--rag-limit", "4") for at in (1, 2)]
-    assert sorted(ran(runs[0]) + ran(runs[1])) == ["q2", "q3", "q4", "q5"]
-    assert [len(ran(run)) for run in runs] == [2, 2]
+    assert sorted(case_ids(runs[0]) + case_ids(runs[1])) == ["q2", "q3", "q4", "q5"]
+    assert [len(case_ids(run)) for run in runs] == [2, 2]
     runs[0].said("2 cases: 2 scored, 0 errors, 5 not selected * shard 1 of 2", "*7 deselected*")
 
 
-TWICE = """
+TWO_TESTBEDS = """
     from pytest_rageval import rag_case
 
     @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], history="own")
@@ -88,9 +88,9 @@ def test_a_conversation_and_a_case_in_two_testbeds_stay_together(project: Projec
         for at, row in enumerate(cases("say Paris", "say Paris"), 1)
     ]
     project.says([{**row, "topic": "ab"[at % 2]} for at, row in enumerate([*cases(*["say Paris"] * 8), *talks])])
-    project.file("test_it.py", TWICE)
+    project.file("test_it.py", TWO_TESTBEDS)
     runs = [project.run("--rag-shard", f"{at}/2", "--rag-repeat", "2") for at in (1, 2)]
-    first, second = (set(ran(run)) for run in runs)
+    first, second = (set(case_ids(run)) for run in runs)
     assert not first & second
     assert [sum(name.startswith("t") for name in names) for names in (first, second)] == [4, 4]
     assert all({"t0.1", "t0.2"} <= names or not {"t0.1", "t0.2"} & names for names in (first, second))
@@ -102,14 +102,14 @@ def test_a_conversation_and_a_case_in_two_testbeds_stay_together(project: Projec
 def test_an_empty_shard_passes(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     project.says(cases("say Paris"), GATED)
     runs = [project.run("--rag-shard", f"{at}/2", json_path=f"{at}.json") for at in (1, 2)]
-    assert [(run.status, len(ran(run))) for run in runs] == [(0, 1), (0, 0)]
+    assert [(run.status, len(case_ids(run))) for run in runs] == [(0, 1), (0, 0)]
     assert main(["merge", "2.json", "1.json", "--out", "all.json"]) == 0
     merged = json.loads((project.path / "all.json").read_text())
     validate(merged)
     assert [gate["status"] for gate in merged["gates"]] == ["passed"]
 
 
-def test_a_shard_that_searches_nothing_has_the_same_fingerprint(project: Project) -> None:
+def test_a_shard_without_searches_has_the_same_fingerprint(project: Project) -> None:
     project.data([case("q1", "When does the desk open?", "9:00")])
     project.file("pytest.ini", "[pytest]\nrag_corpus = desk.md")
     project.file("desk.md", "The desk opens at 9:00.")
@@ -134,7 +134,7 @@ def test_results_name_the_tests_that_failed(project: Project) -> None:
     assert "shard" not in run.results["run"]
 
 
-def test_a_file_that_cannot_be_collected_is_one_that_failed(project: Project) -> None:
+def test_a_file_with_a_collection_error_is_listed_as_failed(project: Project) -> None:
     project.says(cases("say Paris"))
     project.file("test_broken.py", "import nothing_of_the_kind")
     run = project.run("--continue-on-collection-errors")

@@ -1,4 +1,4 @@
-"""A page in headless Chromium, watched: what it asks of the network, what it cannot do, and where it fails."""
+"""Report pages in headless Chromium; a test fails if a page uses the network or reports an error."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["Opener", "chromium", "golden", "opened", "violations", "violations_i
 Opener = Callable[..., "Page"]
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The first one draws no window and takes half of the time."""
+"""The first one has no window and takes half of the time."""
 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """Return a headless Chromium; it ends with the module, because other tests run loops of their own."""
+    """Return a headless Chromium; it ends with the module, because other tests run their own event loops."""
     play = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install -e '.[dev]')")
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
@@ -40,9 +40,9 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
-    """Return what draws results and opens the page; no page may ask the network for anything, or report a fault."""
+    """Return a function that writes results as a page and opens it; no page may use the network or report an error."""
     faults: list[str] = []
-    asked: list[str] = []
+    requested_urls: list[str] = []
     contexts: list[BrowserContext] = []
 
     def open_page(
@@ -60,7 +60,7 @@ def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
         context.set_default_timeout(10_000)
         contexts.append(context)
         page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url.partition("#")[0]))
+        page.on("request", lambda request: requested_urls.append(request.url.partition("#")[0]))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text))
         page.on("dialog", lambda dialog: faults.append(f"dialog {dialog.message}"))
@@ -73,8 +73,8 @@ def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
     for context in contexts:
         context.close()
     assert faults == []
-    assert {url.partition(":")[0] for url in asked} <= {"file"}
-    assert {url.rpartition("/")[2].partition("-")[0] for url in asked} <= {"page"}
+    assert {url.partition(":")[0] for url in requested_urls} <= {"file"}
+    assert {url.rpartition("/")[2].partition("-")[0] for url in requested_urls} <= {"page"}
 
 
 @pytest.fixture
@@ -85,20 +85,20 @@ def golden(fixtures_dir: Path) -> dict[str, Any]:
 
 
 def violations(page: Page) -> list[str]:
-    """Return what axe-core finds wrong with a page, skipping the test where it is missing."""
+    """Return the violations that axe-core finds in a page; skip the test if axe-core is missing."""
     path = Path(os.environ.get("RAGEVAL_AXE") or "axe.min.js")
     if not path.is_file():
         pytest.skip("axe-core is not available (npm pack axe-core, and name its axe.min.js in RAGEVAL_AXE)")
     source = path.read_text(encoding="utf-8")
     page.context.new_cdp_session(page).send("Runtime.evaluate", {"expression": source})  # the page's policy forbids it
-    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+    results = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{each['id']}: {node['html'][:200]}" for each in results for node in each["nodes"]]
 
 
 def violations_in_each_scheme(page: Page) -> list[str]:
-    """Return what axe-core finds wrong with a page in light and in dark colours; it stays dark."""
-    found = []
+    """Return the violations that axe-core finds in light and in dark colours; the page stays dark."""
+    results = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        found += [f"{scheme}: {each}" for each in violations(page)]
-    return found
+        results += [f"{scheme}: {each}" for each in violations(page)]
+    return results

@@ -1,4 +1,4 @@
-"""What the matrix of a page holds, beside what the summary would print."""
+"""Cells of the matrix on a page, and the same cells as the analysis computes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def choose(page: Page, within: str, label: str, value: str) -> None:
 
 
 def cells_of(page: Page) -> list[list[Plain | None]]:
-    """Return what the matrix of a page holds, row by row with the margins, without the macro averages."""
+    """Return the cells of a page's matrix row by row, with the margins and without the macro averages."""
     read = """table => [...table.querySelectorAll("tr:not(.macros)")].slice(1).map(row =>
         [...row.querySelectorAll("td:not(.macro)")].map(cell => ({...cell.querySelector("button")?.dataset})))"""
     return [[_cell(each) for each in row] for row in page.locator("table.heat").evaluate(read)]
@@ -38,7 +38,7 @@ def _cell(each: Mapping[str, str]) -> Plain | None:
 
 
 def rows_of(matrix: Matrix) -> list[list[Cell | None]]:
-    """Return the rows of a matrix as the page has them: under their groups, each with its margin."""
+    """Return the rows of a matrix in the order of the page: under their groups, each with its margin."""
     rows: list[list[Cell | None]] = [
         [*row, margin] for row, margin in zip(matrix.cells, matrix.row_margin, strict=True)
     ]
@@ -48,9 +48,9 @@ def rows_of(matrix: Matrix) -> list[list[Cell | None]]:
     return [*rows, [*matrix.col_margin, matrix.total]]
 
 
-def same(shown: Sequence[Sequence[Plain | None]], wanted: Sequence[Sequence[Cell | None]]) -> None:
-    assert [len(row) for row in shown] == [len(row) for row in wanted]
-    for one, other in zip((c for row in shown for c in row), (c for row in wanted for c in row), strict=True):
+def same(page: Sequence[Sequence[Plain | None]], matrix: Sequence[Sequence[Cell | None]]) -> None:
+    assert [len(row) for row in page] == [len(row) for row in matrix]
+    for one, other in zip((c for row in page for c in row), (c for row in matrix for c in row), strict=True):
         assert (one is None) == (other is None)
         if one is not None and other is not None:
             assert one[0] == (None if other.mean is None else pytest.approx(other.mean, abs=1e-12))

@@ -1,4 +1,4 @@
-"""results.json as tests write it by hand: a small town's desk, what two systems said at it, and how it ended."""
+"""Hand-written results.json for tests: questions to a small town's desk, answered by two systems."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def instance(question: str = "When does the last ferry leave?", *slots: Sequence
 
 
 def outcome(name: str = "q1", system: str = "keeper", testbed: str = TOWN, **more: Any) -> Row:
-    """Return an outcome that was scored 1 on accuracy; facets come on top of where it was asked."""
+    """Return an outcome with accuracy 1; ``facets`` are added to the default ones."""
     facets = {"dataset": "desk", "language": "en", "system": system} | more.pop("facets", {})
     setting = ",".join(f"{key}={value}" for key, value in facets.items() if key in ("noise_rate", "repeat"))
     usage = {"prompt_tokens": 100, "completion_tokens": 20, "cost_usd": 0.001, "latency_s": 0.5}
@@ -85,7 +85,7 @@ def gate(expr: str = "accuracy >= 0.5", status: str = "passed", **more: Any) -> 
 
 
 def results(outcomes: Sequence[Row], instances: Mapping[str, Row] | None = None, **more: Any) -> Row:
-    """Return results of these outcomes; ``run`` and ``plan`` in ``more`` are changes to what stands there."""
+    """Return results of these outcomes; ``run`` and ``plan`` in ``more`` change single keys of these."""
     names = dict.fromkeys(each["case_id"] for each in outcomes)
     metrics = list(dict.fromkeys(["accuracy", *(name for each in outcomes for name in each["scores"])]))
     testbeds = {

@@ -1,4 +1,4 @@
-"""Serve the page of the tests: ``python -m support.local_page PROJECT [--port N] [--host H] [--i-know]``."""
+"""Serve the local page for tests: ``python -m support.local_page PROJECT [--port N] [--host H] [--i-know]``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes of the page of the tests."""
+"""Routes of the local page for tests."""
 
 from __future__ import annotations
 

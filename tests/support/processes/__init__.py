@@ -1,1 +1,1 @@
-"""xdist workers that start at once: forked from a process that has imported what each of them imports."""
+"""Processes of tests: fast starts of pytest, sandboxes, network namespaces, process tables."""

@@ -1,4 +1,4 @@
-"""The other side of `worker_server`: xdist's workers and pytest sessions, forked instead of started."""
+"""Client of `worker_server`: forks xdist workers and pytest sessions instead of starting them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODULE = "support.processes.worker_server"
 
 
 class ForkedProcess:
-    """A process of the server's, handled as `subprocess.Popen` handles one."""
+    """A process of the server, with the interface of `subprocess.Popen`."""
 
     def __init__(self, pid: int, ended: int) -> None:
         self.pid = pid
@@ -41,7 +41,7 @@ class ForkedProcess:
         if self.returncode is None:
             if not select([self._ended], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
-            self.returncode = int(os.read(self._ended, 16) or -signal.SIGKILL)  # nothing if the server was killed, too
+            self.returncode = int(os.read(self._ended, 16) or -signal.SIGKILL)  # empty if the server was killed, too
             os.close(self._ended)
         return self.returncode
 
@@ -84,14 +84,14 @@ class PipedProcess(ForkedProcess):
 
 
 class WorkerServer:
-    """A process that forks others, started with the first one, or the one at the other end of ``control``."""
+    """A process that forks others: started at the first fork, or the one at the other end of ``control``."""
 
     def __init__(self, control: socket.socket | None = None) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._control = control
 
     def gateway(self, args: list[str], execmodel: ExecModel) -> ForkedWorker:
-        """Return the connection to a new worker, as execnet's own class does that this replaces."""
+        """Return the connection to a new worker; this replaces a class of execnet."""
         return ForkedWorker(self, execmodel)
 
     def fork(
@@ -110,14 +110,14 @@ class WorkerServer:
         control = self._control or self._start()
         ended, alive = os.pipe()
         folder = folder or os.getcwd()
-        asked = {
+        request = {
             "program": program,
             "arguments": arguments,
             "folder": folder,
             "environment": dict(environment),
             "path": ["" if arguments is None else folder, *sys.path[1:]],
         }
-        socket.send_fds(control, [json.dumps(asked).encode()], [*streams, alive])
+        socket.send_fds(control, [json.dumps(request).encode()], [*streams, alive])
         pid = int(control.recv(64))
         os.close(alive)
         return ForkedProcess(pid, ended)
@@ -158,12 +158,12 @@ class WorkerServer:
 
 @cache
 def shared_server() -> WorkerServer:
-    """Return the server of this process, for what has no fixture at hand."""
+    """Return the server of this process, for code without a fixture."""
     return WorkerServer()
 
 
 class ForkedWorker(Popen2IO):
-    """What execnet reads from and writes to."""
+    """The pipes of a worker, as execnet reads and writes them."""
 
     remoteaddress: str
 

@@ -17,7 +17,7 @@ _load_all = PytestPluginManager.load_setuptools_entrypoints
 
 
 class InstalledPackage(importlib.metadata.PathDistribution):
-    """A package that keeps what it has read."""
+    """A package that caches its metadata."""
 
     @cached_property
     def entry_points(self) -> importlib.metadata.EntryPoints:
@@ -38,7 +38,7 @@ def installed_packages() -> Sequence[importlib.metadata.Distribution]:
 
 
 def installed_package(name: str) -> importlib.metadata.Distribution:
-    """Replace `Distribution.from_name`: return the package of this name as it was read first."""
+    """Replace `Distribution.from_name`: return the cached package of this name."""
     return _by_name().get(_normalized(name)) or _from_name(name)
 
 
@@ -63,7 +63,7 @@ def _by_name() -> Mapping[str, importlib.metadata.Distribution]:
 
 @cache
 def _plugins() -> Mapping[tuple[str, str], tuple[importlib.metadata.Distribution, importlib.metadata.EntryPoint]]:
-    """Return the entry points of packages by group and name, without those that two packages have."""
+    """Return the entry points of packages by group and name, without names that two packages share."""
     every = [(package, entry) for package in installed_packages() for entry in package.entry_points]
     names = [(entry.group, entry.name) for _, entry in every]
     return {key: pair for key, pair in zip(names, every, strict=True) if names.count(key) == 1}

@@ -2,7 +2,7 @@
 
     python -m support.processes.killed_saves MOMENTS RECORDING ...
 
-It prints a line of JSON for each kill: the names of the files that the kill left, with what is in them.
+It prints a line of JSON for each kill: the files that remain, with their contents.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ def main() -> None:
         time.sleep(0.02)
     files = project.files
     assert files is not None, project.problem
-    saved = plan_case(root, files, FILES[0], RECORD, "", None)
-    before = _left(FILES)
-    steps = _save(saved, files, keys, None) or 0
-    whole = _left(FILES)
+    case_plan = plan_case(root, files, FILES[0], RECORD, "", None)
+    before = _contents(FILES)
+    steps = _save(case_plan, files, keys, None) or 0
+    whole = _contents(FILES)
     print(json.dumps({"steps": steps, "before": before, "whole": whole}))
     draw = random.Random(4)
     for part in range(n):
         moment = draw.randint(steps * part // n + 1, steps * (part + 1) // n)
         for name, text in before.items():
             Path(name).unlink(missing_ok=True) if text is None else Path(name).write_text(text)
-        assert _save(saved, files, keys, moment) is None
-        print(json.dumps({"moment": moment, "left": _left(FILES)}))
+        assert _save(case_plan, files, keys, moment) is None
+        print(json.dumps({"moment": moment, "left": _contents(FILES)}))
     project.close()
 
 
-def _save(saved: PlannedCase, files: SavedFiles, keys: tuple[str, ...], moment: int | None) -> int | None:
+def _save(case_plan: PlannedCase, files: SavedFiles, keys: tuple[str, ...], moment: int | None) -> int | None:
     """Save in a forked process, which kills itself at a moment; return the number of moments if it ended.
 
-    A moment is before or after a call of a function that is written in C: all that reaches the system is one.
+    A moment is before or after a call of a C function, because only these reach the operating system.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -67,7 +67,7 @@ def _save(saved: PlannedCase, files: SavedFiles, keys: tuple[str, ...], moment: 
                     os.kill(os.getpid(), signal.SIGKILL)
 
         sys.setprofile(watch)
-        write_case(saved, files, saved.preview_digest, keys)
+        write_case(case_plan, files, case_plan.preview_digest, keys)
         sys.setprofile(None)
         os.write(writer, str(count).encode())
         os._exit(0)
@@ -79,7 +79,7 @@ def _save(saved: PlannedCase, files: SavedFiles, keys: tuple[str, ...], moment: 
     return int(text) if text else None
 
 
-def _left(names: Iterable[str]) -> dict[str, str | None]:
+def _contents(names: Iterable[str]) -> dict[str, str | None]:
     return {name: Path(name).read_text() if Path(name).exists() else None for name in names}
 
 

@@ -1,4 +1,4 @@
-"""Machines of a network of their own: Linux network namespaces, joined by links that can be cut."""
+"""Linux network namespaces that act as machines, joined by links that can be cut."""
 
 from __future__ import annotations
 
@@ -72,22 +72,22 @@ class Network:
 
 @contextmanager
 def network(*names: str) -> Iterator[Network]:
-    """Make namespaces, and remove all of them at the end, also after a failure; skip where that is not allowed."""
+    """Make namespaces, and remove them at the end, also after a failure; skip the test if they are not allowed."""
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
     if shutil.which("ip") is None:
         pytest.skip("network namespaces need the command ip (Debian: iproute2)")
-    made = Network(*names)
+    result = Network(*names)
     try:
-        for full in made.full.values():
+        for full in result.full.values():
             try:
                 _ip("netns", "add", full)
             except subprocess.CalledProcessError as error:
                 pytest.skip(f"network namespaces are not allowed here: {error.stderr.strip()}")
             _ip("-n", full, "link", "set", "lo", "up")
-        yield made
+        yield result
     finally:
-        for full in made.full.values():
+        for full in result.full.values():
             _kill_all(full)
             subprocess.run(["ip", "netns", "del", full], capture_output=True, check=False)
 

@@ -1,4 +1,4 @@
-"""Searches of plugins for hooks and fixtures, made short: together they are half of what a small run takes."""
+"""Faster searches of plugins for hooks and fixtures, which take half of the time of a small run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["argument_names", "hook_attribute", "hook_names", "parsefactories"]
 Names = tuple[tuple[str, ...], tuple[str, ...]]
 """Names of a function's arguments without a default, and with one."""
 
-KNOWN = ("_pytest", "pytest_rageval", "xdist")
-"""Packages whose fixtures are defined plainly, so that nothing has to be warned of."""
+PACKAGES = ("_pytest", "pytest_rageval", "xdist")
+"""Packages that define their fixtures without anything that pytest warns about."""
 
 _search: Callable[..., None] = FixtureManager.parsefactories
 _lookup: Callable[[object, str], object] = vars(pluggy._manager).get("_static_hook_attr", getattr)
@@ -36,7 +36,7 @@ def hook_attribute(plugin: object, name: str) -> object:
 
 
 def hook_names(plugin: object) -> Sequence[str]:
-    """Replace `dir` in pluggy: of a known module or of an object of a known class, return the names of hooks only."""
+    """Replace `dir` in pluggy: for modules and objects of `PACKAGES`, return only the names of hooks."""
     if type(plugin) is ModuleType:
         return _hooks_of(plugin) if _is_known(plugin.__name__) else dir(plugin)
     kind: Any = type(plugin)
@@ -44,7 +44,7 @@ def hook_names(plugin: object) -> Sequence[str]:
 
 
 def argument_names(function: object) -> Names:
-    """Replace pluggy's `varnames`: of a function or method of a known module, keep the result."""
+    """Replace pluggy's `varnames`: cache the result for functions and methods of `PACKAGES`."""
     if type(function) is MethodType and type(function.__func__) is FunctionType and _is_known(function.__module__):
         return _names_of(function.__func__, is_bound=True)
     is_known = type(function) is FunctionType and _is_known(function.__module__)
@@ -52,7 +52,7 @@ def argument_names(function: object) -> Names:
 
 
 def parsefactories(manager: FixtureManager, *args: Any, **kwargs: Any) -> None:
-    """Replace `FixtureManager.parsefactories`: of a known plugin, look at its fixtures only."""
+    """Replace `FixtureManager.parsefactories`: for a plugin of `PACKAGES`, look only at its fixtures."""
     if "holder" in kwargs:
         kwargs["holder"] = _fixtures_of(kwargs["holder"])
     _search(manager, *args, **kwargs)
@@ -89,4 +89,4 @@ def _fixtures_in(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _is_known(module: str) -> bool:
-    return module.partition(".")[0] in KNOWN
+    return module.partition(".")[0] in PACKAGES

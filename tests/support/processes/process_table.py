@@ -1,4 +1,4 @@
-"""The processes that this one has started, and the memory that it needs, as Linux lists them."""
+"""Processes that this one has started, and its memory, as Linux lists them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_listed() -> bool:
 
 @contextmanager
 def adopting_orphans() -> Iterator[None]:
-    """Make a process whose parent ends inside the block a child of this one, so that a detached one is found."""
+    """Inside the block, make a process whose parent ends a child of this one, so `descendants` finds it."""
     if not is_listed():
         yield
         return
@@ -35,7 +35,7 @@ def adopting_orphans() -> Iterator[None]:
 
 
 def descendants() -> dict[int, str]:
-    """Return the ids and names of all living processes below this one; none where they are not listed."""
+    """Return the ids and names of all living processes below this one; none if the system does not list them."""
     parents: dict[int, int] = {}
     names: dict[int, str] = {}
     for folder in PROC.glob("[0-9]*"):
@@ -53,11 +53,11 @@ def descendants() -> dict[int, str]:
 
 
 def wait_until_ended(pids: set[int], seconds: float = 2.0) -> set[int]:
-    """Return those of the processes that still live after these seconds."""
+    """Return the processes that still live after these seconds."""
     end = time.monotonic() + seconds
-    while (left := pids & descendants().keys()) and time.monotonic() < end:
+    while (living := pids & descendants().keys()) and time.monotonic() < end:
         time.sleep(0.02)
-    return set(left)
+    return set(living)
 
 
 def reset_peak_memory() -> None:

@@ -1,4 +1,4 @@
-"""What pytest's start and end are replaced with in runs inside tests, so that a small one takes half of its time."""
+"""Faster replacements of parts of pytest's start and end, which halve the time of small runs inside tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def collect_no_garbage(iterations: int) -> None:
 
 
 def source_of_code(code: object) -> tuple[Source | None, int]:
-    """Replace `findsource`: `inspect` asks each loaded module whether the code is its own, and thousands are loaded."""
+    """Replace `findsource`: `inspect` asks each of thousands of loaded modules whether the code is its own."""
     if isinstance(code, CodeType):
         linecache.checkcache(code.co_filename)
         if lines := linecache.getlines(code.co_filename):
@@ -44,7 +44,7 @@ def source_of_code(code: object) -> tuple[Source | None, int]:
 def statement_range(
     lineno: int, source: Source, assertion: bool = False, astnode: ast.AST | None = None
 ) -> tuple[ast.AST, int, int]:
-    """Replace `getstatementrange_ast`: parse a module once for all the tracebacks that lead through it."""
+    """Replace `getstatementrange_ast`: parse a module once for all tracebacks through it."""
     return getstatementrange_ast(lineno, source, assertion, astnode or parsed(str(source)))
 
 
@@ -57,7 +57,7 @@ def parsed(source: str) -> ast.AST:
 
 
 class LoadedModules:
-    """Replace `SysModulesSnapshot`: ask of new modules alone whether they stay, as thousands are loaded before."""
+    """Replace `SysModulesSnapshot`: check only new modules, because thousands are loaded before."""
 
     def __init__(self, preserve: Callable[[str], bool] = lambda name: False) -> None:
         self._preserve = preserve
@@ -78,7 +78,7 @@ QUICK_STARTS: tuple[tuple[object, str, object], ...] = (
     (PytestPluginManager, "load_setuptools_entrypoints", load_entry_points),
     (FixtureManager, "parsefactories", parsefactories),
     (pluggy._manager, "dir", hook_names),
-    (pluggy._manager, "_static_hook_attr", hook_attribute),  # pluggy 1.6 calls it by no name
+    (pluggy._manager, "_static_hook_attr", hook_attribute),  # pluggy 1.6 has no function of this name
     (importlib.import_module(pluggy.HookImpl.__module__), "varnames", argument_names),
 )
 """Owner, name and replacement of each function."""

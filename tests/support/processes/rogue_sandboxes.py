@@ -1,4 +1,4 @@
-"""Processes of a sandbox that a program has taken over: they break the protocol after their start."""
+"""Sandbox processes that a program has taken over: they break the protocol after their start."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Script that forks xdist workers and pytest sessions on request; `forked_workers` starts it and asks it.
+"""Script that forks xdist workers and pytest sessions on request; `forked_workers` starts it and sends the requests.
 
-Such a process spends most of its time on imports, and on what is compiled or read on first use. Both happen here once,
-in a pytest session over two cases, so modules of the plugin are rewritten as in any session. Whatever a process does
-after that is its own.
+A new process spends most of its time on imports, and on files that are compiled or read on first use. This server does
+both once, in a pytest session over two cases. The session also rewrites the modules of the plugin, like any session.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from typing import Any, NoReturn
 import pytest
 
 BOOTSTRAP = "import sys;exec(eval(sys.stdin.readline()))"
-"""What execnet makes a new Python run."""
+"""The program that execnet starts Python with."""
 
 LIBRARIES = ("bm25s", "execnet.gateway_base", "rjieba", "xdist.remote")
-"""What workers import besides the package. With OMP_NUM_THREADS=1, numpy starts no thread."""
+"""Libraries that workers import besides the package. With OMP_NUM_THREADS=1, numpy starts no thread."""
 
 GOLD = ("Bell Street", "Mill Lane")
 
@@ -47,7 +46,7 @@ gates = ["accuracy >= 0.9"]
 
 MODULE = "support.processes.worker_server"
 
-Asked = dict[str, Any]
+Request = dict[str, Any]
 
 
 class Imports:
@@ -71,31 +70,31 @@ class Server:
         self._control = control
         self._ends: dict[int, int] = {}
 
-    def serve(self) -> Asked | None:
-        """Fork until there are no more requests; return None then, and in a forked process what was asked of it."""
+    def serve(self) -> Request | None:
+        """Fork until there are no more requests, then return None; in a forked process, return its request."""
         signal.signal(signal.SIGCHLD, lambda *_: self._reap(os.WNOHANG))
         while True:
-            message, received, _, _ = socket.recv_fds(self._control, 1 << 20, 4)
+            message, descriptors, _, _ = socket.recv_fds(self._control, 1 << 20, 4)
             if not message:
                 self._reap(0)
                 return None
-            asked: Asked = json.loads(message)
+            request: Request = json.loads(message)
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
             child = os.fork()
             if not child:
                 self._control.close()
                 for end in self._ends.values():
                     os.close(end)
-                settle(asked, received)
-                return asked
-            self._ends[child] = received.pop()
+                settle(request, descriptors)
+                return request
+            self._ends[child] = descriptors.pop()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-            for descriptor in received:
+            for descriptor in descriptors:
                 os.close(descriptor)
             self._control.send(str(child).encode())
 
     def _reap(self, flag: int) -> None:
-        """Report the status of each process that has ended to whoever asked for it."""
+        """Report the status of each process that has ended to its requester."""
         with suppress(ChildProcessError):
             while True:
                 child, status = os.waitpid(-1, flag)
@@ -107,33 +106,33 @@ class Server:
                 os.close(end)
 
 
-def settle(asked: Asked, received: list[int]) -> None:
-    """Take the streams, folder, environment and path that were asked for."""
+def settle(request: Request, descriptors: list[int]) -> None:
+    """Take the streams, folder, environment and path of the request."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-    for stream, descriptor in enumerate(received[:3]):
+    for stream, descriptor in enumerate(descriptors[:3]):
         os.dup2(descriptor, stream)
-    for descriptor in received:
+    for descriptor in descriptors:
         os.close(descriptor)
-    os.chdir(asked["folder"])
+    os.chdir(request["folder"])
     os.environ.clear()
-    os.environ.update(asked["environment"])
-    sys.path[:] = asked["path"]
+    os.environ.update(request["environment"])
+    sys.path[:] = request["path"]
     random.seed()
     importlib.invalidate_caches()
 
 
-def work(asked: Asked) -> None:
-    """Do what a forked process is for, and end it."""
+def work(request: Request) -> None:
+    """Run the request of a forked process, and end the process."""
     sys.modules["__main__"] = main = ModuleType("__main__")
-    if asked["arguments"] is None:
+    if request["arguments"] is None:
         sys.argv = ["-c"]
         exec(BOOTSTRAP, vars(main))  # noqa: S102 - what execnet's own workers do
         leave(0)
-    sys.argv = [asked["program"], *asked["arguments"]]
+    sys.argv = [request["program"], *request["arguments"]]
     os.setsid()
-    if asked["program"] == "rageval":
-        run_command(asked["arguments"])
+    if request["program"] == "rageval":
+        run_command(request["arguments"])
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     child = os.fork()  # forks the workers of this session, which belong to its group
     if not child:
@@ -147,11 +146,11 @@ def work(asked: Asked) -> None:
     atexit.register(ours.close)
     gateway = importlib.import_module("support.processes.forked_workers").WorkerServer(ours).gateway
     vars(importlib.import_module("execnet.gateway_io"))["Popen2IOMaster"] = gateway
-    leave(int(pytest.main(asked["arguments"])))
+    leave(int(pytest.main(request["arguments"])))
 
 
 def run_command(arguments: list[str]) -> NoReturn:
-    """Run `rageval` with streams that know what they are connected to, and end the process as it asks for."""
+    """Run `rageval` with new streams on the process's descriptors, and end the process with its status."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         mode, line_by_line = "w" if descriptor else "r", descriptor == 2 or os.isatty(descriptor)
         setattr(sys, name, open(descriptor, mode, 1 if line_by_line else -1, encoding="utf-8", closefd=False))  # noqa: SIM115
@@ -173,7 +172,7 @@ def leave(status: int) -> NoReturn:
 
 @cache
 def compiled(source: str, name: str, mode: str) -> CodeType:
-    """Return the code of what a worker is to execute, which is the same for each."""
+    """Compile the source that workers execute; it is the same for each, so the result is cached."""
     code: CodeType = builtins.compile(source, name, mode)
     return code
 
@@ -213,6 +212,6 @@ if __name__ == "__main__":
         sys.stdout = streams
     gc.collect()
     gc.freeze()
-    request = Server(socket.socket(fileno=int(sys.argv[1]))).serve()
-    if request is not None:
-        work(request)
+    child_request = Server(socket.socket(fileno=int(sys.argv[1]))).serve()
+    if child_request is not None:
+        work(child_request)

@@ -23,8 +23,8 @@ LOADED = ("-p", "pytest_rageval.plugin", "-p", "xdist", "-p", "listener")
 
 
 @dataclass(frozen=True)
-class Ran:
-    """One run of the suite: what our plugin wrote, and what a listener heard."""
+class SuiteRun:
+    """One run of the suite: the results of our plugin, and the reports that a listener received."""
 
     run: Run
     items: list[str]
@@ -65,14 +65,14 @@ class Ran:
         return list(dict.fromkeys(nodeid for nodeid, _, _ in self.reports))
 
     def times(self, nodeid: str, outcome: str) -> int:
-        """Return how many reports of a test had that outcome."""
-        return sum(name == nodeid and heard == outcome for name, _, heard in self.reports)
+        """Return how many reports of a test have that outcome."""
+        return sum(name == nodeid and reported == outcome for name, _, reported in self.reports)
 
 
 class Suite:
     """The suite in a folder of its own, and its run without any other plugin."""
 
-    def __init__(self, project: Project, alone: list[Ran]) -> None:
+    def __init__(self, project: Project, alone: list[SuiteRun]) -> None:
         self.project = project
         project.data(cases("say Paris", "say Rome", "say Paris", "raise no model"))
         files = {"system.py": SYSTEM, "conftest.py": CONFTEST, "test_it.py": TESTS, "more.rag.toml": SUITE}
@@ -86,23 +86,23 @@ class Suite:
     def path(self) -> Path:
         return self.project.path
 
-    def run(self, *args: str, fresh: bool = True) -> Ran:
-        """Run the suite in a process of its own that loads our plugin, xdist, the listener and what ``args`` name."""
+    def run(self, *args: str, fresh: bool = True) -> SuiteRun:
+        """Run the suite in a new process that loads our plugin, xdist, the listener and the plugins in ``args``."""
         for name in ("listened.json", "overlapped"):
             (self.path / name).unlink(missing_ok=True)
         run = self.project.run(*LOADED, *args, subprocess=True, fresh=fresh)
-        heard = json.loads((self.path / "listened.json").read_text(encoding="utf-8"))
-        reports = [(name, when, outcome) for name, when, outcome in heard["reports"]]
-        return Ran(run, heard["items"], reports, (self.path / "overlapped").exists())
+        listener_data = json.loads((self.path / "listened.json").read_text(encoding="utf-8"))
+        reports = [(name, when, outcome) for name, when, outcome in listener_data["reports"]]
+        return SuiteRun(run, listener_data["items"], reports, (self.path / "overlapped").exists())
 
-    def expect_alike(self, ran: Ran) -> None:
-        """Assert that ``ran`` gave the scores, the gates, the tests and the exit status that it gives alone."""
+    def expect_alike(self, result: SuiteRun) -> None:
+        """Assert that a run has the scores, the gates, the tests and the exit status of the suite alone."""
         alone = self.alone
-        assert {nodeid: ran.scores.get(nodeid) for nodeid in alone.scores} == alone.scores
-        assert {nodeid: ran.gates.get(nodeid) for nodeid in alone.gates} == alone.gates
-        assert {nodeid: ran.ends.get(nodeid) for nodeid in alone.ends} == alone.ends
-        assert ran.status == alone.status == 1
-        assert not ran.items or ran.ends.keys() <= set(ran.items), "what is reported was never an item"
+        assert {nodeid: result.scores.get(nodeid) for nodeid in alone.scores} == alone.scores
+        assert {nodeid: result.gates.get(nodeid) for nodeid in alone.gates} == alone.gates
+        assert {nodeid: result.ends.get(nodeid) for nodeid in alone.ends} == alone.ends
+        assert result.status == alone.status == 1
+        assert not result.items or result.ends.keys() <= set(result.items), "a report belongs to no item"
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,10 @@ class Row:
     Attributes:
         name: the plugin as pip knows it, or the option.
         tried: the version that was tried.
-        holds: what the docs say holds beside it.
-        check: asserts the point of the plugin on what its run gave.
-        args: what turns it on.
-        load: what ``-p`` loads; a module that is not installed skips the row.
+        holds: the statement of the docs about it.
+        check: asserts the effect of the plugin on its run.
+        args: the arguments that turn it on.
+        load: the modules that ``-p`` loads; one that is not installed skips the row.
         files: more files of the suite.
         alike: whether scores, gates and exit status are those of the suite alone.
         in_turn: whether an async system is asked for one case at a time.
@@ -124,7 +124,7 @@ class Row:
     name: str
     tried: str
     holds: str
-    check: Callable[[Suite, Ran], None]
+    check: Callable[[Suite, SuiteRun], None]
     args: tuple[str, ...] = ()
     load: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
@@ -134,10 +134,10 @@ class Row:
     @property
     def on(self) -> tuple[str, ...]:
         """The arguments that load it and turn it on."""
-        named = self.name.split() if self.name.startswith("--") else ()
-        return (*named, *(part for module in self.load for part in ("-p", module)), *self.args)
+        option = self.name.split() if self.name.startswith("--") else ()
+        return (*option, *(part for module in self.load for part in ("-p", module)), *self.args)
 
     def skip_where_missing(self) -> None:
-        """Skip the test where the plugin is not installed."""
+        """Skip the test if the plugin is not installed."""
         if any(find_spec(module.partition(".")[0]) is None for module in self.load):
             pytest.skip(f"{self.name} is not installed: pip install 'pytest-rageval[plugins]'")

@@ -1,4 +1,4 @@
-"""Run a composite action of GitHub as its runner does, except for the actions that it uses."""
+"""Run a composite action of GitHub as its runner does, but only log the actions that it uses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 """
-"""A stand-in for the program gh: it writes its arguments to a log, and answers from comments.json."""
+"""A stand-in for the program gh: it logs its arguments, and answers from comments.json."""
 
 OTHERS = [
     {"id": 1, "user": {"login": "github-actions[bot]"}, "body": "coverage 93 %"},
@@ -43,10 +43,10 @@ class CompositeAction:
         action: the parsed action.yml.
         folder: the checkout.
         runner: the folder of the runner's own files.
-        given: the inputs under `with`.
+        inputs: the values under `with`.
         github: values of the context `github`, by their dotted names.
         env: more of the environment.
-        used: name of a used action -> the inputs that it got.
+        uses: name of a used action -> its inputs.
         ran: names of the steps that ran.
         output: what the steps printed.
         status: exit status of the step that failed, else 0.
@@ -55,20 +55,20 @@ class CompositeAction:
     action: Any
     folder: Path
     runner: Path
-    given: Mapping[str, str]
+    inputs: Mapping[str, str]
     github: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
-    used: dict[str, dict[str, str]] = field(default_factory=dict)
+    uses: dict[str, dict[str, str]] = field(default_factory=dict)
     ran: list[str] = field(default_factory=list)
     output: str = ""
     status: int = 0
 
     def __post_init__(self) -> None:
-        unknown = set(self.given) - set(self.action["inputs"])
+        unknown = set(self.inputs) - set(self.action["inputs"])
         assert not unknown, f"no input {unknown}"
         self._values = {f"github.{name}": value for name, value in {"token": "t0ken", **self.github}.items()}
         for name, declared in self.action["inputs"].items():
-            self._values[f"inputs.{name}"] = self.given.get(name, self._text(declared["default"]))
+            self._values[f"inputs.{name}"] = self.inputs.get(name, self._text(declared["default"]))
         self._ids = {step["id"] for step in self.action["runs"]["steps"] if "id" in step}
         self.runner.mkdir()
         self.summary.touch()
@@ -88,14 +88,14 @@ class CompositeAction:
                 continue
             self.ran.append(step["name"])
             if "uses" in step:
-                self.used[step["uses"].partition("@")[0]] = self._texts(step.get("with", {}))
+                self.uses[step["uses"].partition("@")[0]] = self._texts(step.get("with", {}))
             else:
                 self._run_script(step)
         return self
 
     def _run_script(self, step: Any) -> None:
         script, out = self.runner / f"step{len(self.ran)}", self.runner / f"output{len(self.ran)}"
-        script.write_text(step["run"], encoding="utf-8")  # as it stands: no expression is in it
+        script.write_text(step["run"], encoding="utf-8")  # unchanged: it contains no expression
         out.touch()
         env = {
             "GITHUB_ACTIONS": "true",
@@ -112,7 +112,7 @@ class CompositeAction:
         self.status = self.status or status
         for line in out.read_text(encoding="utf-8").splitlines():
             name, equals, value = line.partition("=")
-            assert equals, f"{line!r} is no line of GITHUB_OUTPUT"
+            assert equals, f"{line!r} is not a line of GITHUB_OUTPUT"
             self._values[f"steps.{step['id']}.outputs.{name}"] = value
 
     def _holds(self, condition: str) -> bool:
@@ -125,15 +125,15 @@ class CompositeAction:
     def _term(self, term: str) -> bool:
         if term == "!cancelled()":
             return True
-        left, operator, right = term.split(" ")
-        value = right[1:-1] if right.startswith("'") else self._value(right)
-        return (self._value(left) == value) is {"==": True, "!=": False}[operator]
+        first, operator, second = term.split(" ")
+        value = second[1:-1] if second.startswith("'") else self._value(second)
+        return (self._value(first) == value) is {"==": True, "!=": False}[operator]
 
     def _texts(self, values: Mapping[str, str]) -> dict[str, str]:
         return {name: self._text(value) for name, value in values.items()}
 
     def _text(self, text: str) -> str:
-        return _EXPRESSION.sub(lambda found: self._value(found[1].strip()), text)
+        return _EXPRESSION.sub(lambda match: self._value(match[1].strip()), text)
 
     def _value(self, name: str) -> str:
         """Return the value of a context; "" for one that this event lacks, as in GitHub."""

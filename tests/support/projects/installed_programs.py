@@ -26,7 +26,7 @@ ALL_PLUGINS = dict.fromkeys(LEAN, "")
 
 
 def clean_environment(extra: Mapping[str, str] = {}) -> dict[str, str]:
-    """Return the environment without what pytest or a CI server has set, this Python's programs first on the path."""
+    """Return the environment without variables of pytest or CI servers; programs of this Python come first."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GITHUB_"))}
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     return {**env, **LEAN, **extra}
@@ -34,11 +34,11 @@ def clean_environment(extra: Mapping[str, str] = {}) -> dict[str, str]:
 
 def run_program(folder: Path, *command: str, env: Mapping[str, str] = {}, errors: bool = True) -> tuple[int, str]:
     """Run a command in a folder, and return its status and its output, with or without its errors."""
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, env=clean_environment(env), stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if errors else subprocess.DEVNULL, text=True, check=False,
     )  # fmt: skip
-    return done.returncode, done.stdout
+    return process.returncode, process.stdout
 
 
 @pytest.fixture(scope="session")

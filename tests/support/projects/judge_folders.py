@@ -41,7 +41,7 @@ def trained_folder(folder: Path) -> Path:
 
 
 def answers(n: int) -> list[JudgeInput]:
-    """Return made-up answers, some of several lines, empty, or with what a prompt is made of."""
+    """Return made-up answers, some of several lines, empty, or with parts of a prompt."""
     draw = random.Random(4)
     return [_answer(draw) for _ in range(n)]
 

@@ -1,11 +1,11 @@
-"""What the tests of look-ahead share: a system that notes what it is asked, and how many answers are in flight."""
+"""Projects for tests of look-ahead: the system logs its questions and the number of answers in flight."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 
-import pytest_rageval.llm.client.clients  # pytester forgets what a run imports; two copies do not know each other
+import pytest_rageval.llm.client.clients  # pytester removes what a run imports; two copies would not share state
 import pytest_rageval.testing  # noqa: F401
 from support.projects.rag_project import Project, Row, case
 
@@ -59,15 +59,15 @@ WATCHED = """
     def rag_system():
         return watched
 """
-"""A conftest whose system takes 20 ms and notes itself; it says, raises, returns a wrong type or hangs as told."""
+"""A conftest whose system takes 20 ms and logs each call; the question makes it answer, raise, hang or return 7."""
 
 PLAIN = WATCHED.replace("return watched", "return plain")
 """The same with a sync system."""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One line of what the system noted."""
+class Note:
+    """One line of the system's log."""
 
     word: str
     now: int
@@ -76,27 +76,27 @@ class Seen:
     question: str
 
 
-def seen(project: Project, word: str = "asked") -> list[Seen]:
-    """Return what was noted, in order."""
+def notes(project: Project, word: str = "asked") -> list[Note]:
+    """Return the notes with this word, in order."""
     path = project.path / "seen.txt"
     lines = path.read_text().splitlines() if path.exists() else []
     fields = [line.split("|", 4) for line in lines]
-    notes = [Seen(said, int(now), pid, thread, question) for said, now, pid, thread, question in fields]
-    return [note for note in notes if note.word == word]
+    every = [Note(kind, int(now), pid, thread, question) for kind, now, pid, thread, question in fields]
+    return [note for note in every if note.word == word]
 
 
 def questions(project: Project, word: str = "asked") -> Counter[str]:
-    """Return how many times each question was noted."""
-    return Counter(note.question for note in seen(project, word))
+    """Return how many times the system noted each question."""
+    return Counter(note.question for note in notes(project, word))
 
 
 def peak(project: Project) -> int:
-    """Return how many answers were in flight at most, in the process where they were most."""
-    return max(note.now for note in seen(project))
+    """Return the largest number of answers that any process had in flight."""
+    return max(note.now for note in notes(project))
 
 
 def forget(project: Project) -> None:
-    """Forget what was noted."""
+    """Delete the system's log."""
     (project.path / "seen.txt").unlink(missing_ok=True)
 
 

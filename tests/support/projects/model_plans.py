@@ -1,4 +1,4 @@
-"""Plans with documents and a model, and what a scripted model makes of them."""
+"""Plans with documents and a model, and the drafts of a scripted model."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def drafts_of(plan: Path, model: ScriptedLLM, **others: ScriptedLLM) -> tuple[li
 
 
 def model_stages(material: Material) -> list[Draft]:
-    """Return the drafts of a plan's model, and decide which of them are wanted."""
+    """Return the drafts of a plan's model after the quotas of the plan."""
     return apply_quotas(material, add_drafts(material, []))
 
 
@@ -109,11 +109,11 @@ def replying(
     """
 
     def reply(messages: Sequence[Message]) -> str:
-        asked = next(str(message["content"]) for message in messages if message["role"] == "user")
-        if "Item to inspect:" in asked:
+        request = next(str(message["content"]) for message in messages if message["role"] == "user")
+        if "Item to inspect:" in request:
             return inspect if isinstance(inspect, str) else inspect(messages)
-        found = next((items for text, items in drafts.items() if text in asked), [])
-        return found if isinstance(found, str) else json.dumps(found)
+        items = next((value for text, value in drafts.items() if text in request), [])
+        return items if isinstance(items, str) else json.dumps(items)
 
     return ScriptedLLM(reply)
 

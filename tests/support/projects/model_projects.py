@@ -11,7 +11,7 @@ from typing import Any
 import filelock  # noqa: F401
 import pytest
 
-# What a run within this process imports first, it also takes away; two runs would mix two copies of one class.
+# pytester removes the modules that a run imports first: a second run would mix two copies of a class.
 import pytest_rageval.engine.estimate
 import pytest_rageval.hooks.config.model_clients
 import pytest_rageval.hooks.run.answering
@@ -47,7 +47,7 @@ BLOCKED = """
 KEY = "sk-loopback-0123456789abcdef"
 
 PRICES = {"input_cost_per_token": 0.001, "output_cost_per_token": 0.01}
-"""Params of a price: a question of `rows` costs, by the server's way to count words, about 0.16 dollars."""
+"""Prices as params: the server counts words as tokens, so a question of `rows` costs about 0.16 dollars."""
 
 TEST = """
     from pytest_rageval import rag_case
@@ -89,20 +89,20 @@ def asks(
     model: str = "openai/m",
 ) -> None:
     """Make a project of one testbed that asks ``model`` at an address, with further lines of the ini."""
-    given = {"api_base": base_url, "api_key": KEY, **params}
-    lines = [f"    {name} = {value}" for name, value in given.items()]
+    all_params = {"api_base": base_url, "api_key": KEY, **params}
+    lines = [f"    {name} = {value}" for name, value in all_params.items()]
     project.file("pytest.ini", "\n".join(["[pytest]", f"rag_model = {model}", "rag_model_params =", *lines, *ini]))
     project.data(records)
     project.file("test_it.py", TEST.replace("{arguments}", f", {arguments}" if arguments else ""))
 
 
 def asked(server: OpenAIServer) -> list[str]:
-    """Return which records a server was asked about, in order."""
+    """Return the ids of the records that a server was asked about, in order."""
     return [question.partition("Where is ")[2].partition("?")[0] for question in map(last_user, bodies(server))]
 
 
 def bodies(server: OpenAIServer) -> list[dict[str, Any]]:
-    return [seen.body for seen in server.requests]
+    return [request.body for request in server.requests]
 
 
 def recordings(project: Project, name: str = FILE) -> list[dict[str, Any]]:
@@ -125,14 +125,14 @@ def table(run: Run) -> dict[tuple[str, str], list[str]]:
 
 
 def stop(server: OpenAIServer) -> None:
-    """Forget what was asked, and let every further request fail the test."""
+    """Clear the requests, and let every further request fail the test."""
     server.requests.clear()
     server.plan = lambda number, body: pytest.fail(f"asked: {body}")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def loaded() -> None:
-    """Load httpx and litellm before pytester notes what is loaded, so that runs within this process share them."""
+    """Load httpx and litellm before pytester lists the loaded modules: runs in this process then share them."""
     loading = preload([("openai/m", {}), ("hosted_vllm/m", {})])
     assert loading is not None
     loading.join()

@@ -44,7 +44,7 @@ class PlanProject:
         self.write("plan.toml", head + table + "".join(f"[[template]]\n{each}\n" for each in templates))
 
     def run(self, *arguments: str) -> tuple[int, list[str]]:
-        """Return the status and the printed lines of `rageval generate plan.toml --out out`; of stderr for status 2."""
+        """Return the status and the lines of `rageval generate plan.toml --out out`: stdout, or stderr for status 2."""
         status = main(["generate", "plan.toml", *(arguments or ("--out", "out"))])
         out, err = self.capsys.readouterr()
         assert not (out if status == 2 else err)
@@ -62,13 +62,13 @@ class PlanProject:
 
     def drafts(self) -> list[tuple[str, str, list[list[str]]]]:
         """Return the reason ("" for a kept draft), the question and the gold of each draft, sorted by question."""
-        found = [(each["reason"], each["question"], each["gold"]) for each in self.lines("drafts.jsonl")]
-        return sorted(found, key=lambda each: (each[1], each[2]))
+        drafts = [(each["reason"], each["question"], each["gold"]) for each in self.lines("drafts.jsonl")]
+        return sorted(drafts, key=lambda each: (each[1], each[2]))
 
 
 @pytest.fixture(name="project")
 def plan_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> PlanProject:
     monkeypatch.chdir(tmp_path)
-    made = PlanProject(tmp_path, capsys)
-    made.write("staff.csv", STAFF)
-    return made
+    project = PlanProject(tmp_path, capsys)
+    project.write("staff.csv", STAFF)
+    return project

@@ -75,8 +75,8 @@ FILES = {
             raise KeyError("no such desk")
 
         def large(query):
-            found = [ScoredPassage(f"p{at}", 1.0, f"text {at}") for at in range(1000)]
-            return Answer("word " * 1_000_000, ranking=Ranking(tuple(found)))
+            passages = [ScoredPassage(f"p{at}", 1.0, f"text {at}") for at in range(1000)]
+            return Answer("word " * 1_000_000, ranking=Ranking(tuple(passages)))
 
         def deaf(query):
             return Answer("always the same", ranking=Ranking((ScoredPassage("own", 1.0, "its own text"),)))

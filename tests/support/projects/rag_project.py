@@ -1,4 +1,4 @@
-"""What plugin tests share: a small project of a user's, run in every way that pytest runs tests."""
+"""A small user project for plugin tests, run in every way that pytest runs tests."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tempfile import TemporaryFile
 from textwrap import dedent
 from typing import Any
 
-import bm25s  # noqa: F401 - pytester forgets what a run imports; numpy and asyncio do not bear to be imported twice
-import filelock  # noqa: F401 - and its locks ask for it when the process ends
+import bm25s  # noqa: F401 - pytester removes what a run imports; numpy and asyncio cannot be imported twice
+import filelock  # noqa: F401 - its locks need it when the process ends
 import pytest
-import rjieba  # noqa: F401 - and it reads its dictionary
-import tabulate  # noqa: F401 - and these are what every run would import anew
+import rjieba  # noqa: F401 - it reads its dictionary
+import tabulate  # noqa: F401 - every run would import these again
 import wcwidth  # noqa: F401
 from _pytest.pytester import SysModulesSnapshot, SysPathsSnapshot
 from jsonschema_rs import validator_for
@@ -37,7 +37,7 @@ from ..processes.forked_workers import ForkedProcess, WorkerServer
 
 for module in pkgutil.walk_packages(pytest_rageval.__path__, "pytest_rageval."):
     import_module(module.name)
-for name in pytest_rageval.__all__:  # the package keeps what it has looked up, and has to keep the same classes
+for name in pytest_rageval.__all__:  # the package caches its names: load the classes that all runs share
     getattr(pytest_rageval, name)
 
 Process = ForkedProcess | Popen[bytes]
@@ -47,7 +47,7 @@ Mode = tuple[str, ...]
 MODES: dict[str, Mode] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
 
 PLUGINS = {"--timeout": "pytest_timeout", "--reruns": "pytest_rerunfailures"}
-"""Options of plugins that a run loads only if one of its arguments is theirs."""
+"""Option -> its plugin, which a run loads only with this option."""
 
 SAYS = """
     import pytest
@@ -62,7 +62,7 @@ SAYS = """
     def rag_system():
         return say
 """
-"""A conftest whose system says what the question tells it to: right for "say Paris", an error for "raise ..."."""
+"""A conftest whose system does what the question says: "say Paris" gives the right answer, "raise ..." an error."""
 
 RUNS = """
     from pytest_rageval import rag_case
@@ -88,7 +88,7 @@ def cases(*questions: str, **more: Any) -> list[Row]:
 
 @dataclass
 class Run:
-    """What came of one run of pytest: its own result and the valid results.json (None when there is none)."""
+    """One run of pytest: its result, and its valid results.json (None if missing)."""
 
     result: pytest.RunResult
     results: Any
@@ -103,12 +103,12 @@ class Run:
 
     @property
     def prose(self) -> str:
-        """The text, with what was wrapped put together again."""
+        """The text with wrapped lines joined."""
         return re.sub(r"\n(?: {2}| {12})(?! )", " ", self.text)
 
     @property
     def outcomes(self) -> dict[str, Any]:
-        """Outcomes by case id; where a case has several, the last."""
+        """Outcomes by case id; the last one if a case has several."""
         return {outcome["case_id"]: outcome for outcome in self.results["outcomes"]}
 
     @property
@@ -121,9 +121,9 @@ class Run:
 
     def said(self, *lines: str) -> None:
         """Assert that the output has each of ``lines`` (fnmatch patterns), in any order, wrapped or not."""
-        said = pytest.LineMatcher([*self.result.stdout.lines, *self.prose.splitlines()])
+        matcher = pytest.LineMatcher([*self.result.stdout.lines, *self.prose.splitlines()])
         for line in lines:
-            said.fnmatch_lines([line])
+            matcher.fnmatch_lines([line])
 
 
 class Project:
@@ -138,7 +138,7 @@ class Project:
         """Write a file below the project, its text dedented and ended with a line break."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # keeps its time in seconds only
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # it stores times in whole seconds
         path.write_text(dedent(text).strip("\n") + "\n", encoding="utf-8")
         return path
 
@@ -147,7 +147,7 @@ class Project:
         return self.file(name, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
     def says(self, rows: Sequence[Row], arguments: str = "", test: str = RUNS, conftest: str = SAYS) -> None:
-        """Make the project of one testbed whose system says what its questions tell it to."""
+        """Make a project of one testbed whose system does what its questions say."""
         self.data(rows)
         self.file("conftest.py", conftest)
         self.file("test_it.py", test.replace("{arguments}", f", {arguments}" if arguments else ""))
@@ -160,10 +160,10 @@ class Project:
         json_path: str | None = "results.json",
         fresh: bool = True,
     ) -> Run:
-        """Run pytest; check results.json, the one asked for and the one in the run's folder, against the schema.
+        """Run pytest; check results.json, at ``json_path`` and in the run's folder, against the schema.
 
-        A run in a process of its own is ``forked`` from one that has imported the package, or else a ``subprocess``,
-        which imports all of it anew. Runs before it are removed, unless it is not ``fresh``.
+        A ``forked`` run has a process that is forked from one with the package imported; a ``subprocess`` imports the
+        package itself. A ``fresh`` run removes earlier runs.
         """
         if fresh and (self.path / ".rageval").is_dir():
             shutil.rmtree(self.path / ".rageval")
@@ -214,7 +214,7 @@ class Project:
 
         On Linux it is forked if it can be.
         """
-        if sys.platform == "linux" and "PYTHONIOENCODING" not in environment:  # which Python reads as it starts
+        if sys.platform == "linux" and "PYTHONIOENCODING" not in environment:  # Python reads it as it starts
             return self._server.fork(streams, args, environment, program=program)
         stdin, stdout, stderr = streams
         words = (
@@ -228,36 +228,36 @@ class Project:
         )  # fmt: skip
 
     def read(self, json_path: str | None = "results.json") -> Any:
-        """Return a valid results.json; the one in the run's folder has to be the same, where there is one."""
-        results = kept = self.kept()
+        """Return a valid results.json; the one in the run's folder, if any, must be equal."""
+        results = stored = self.stored_results()
         if json_path is not None and (self.path / json_path).exists():
             results = json.loads((self.path / json_path).read_text(encoding="utf-8"))
-            assert kept in (None, results)
+            assert stored in (None, results)
         if results is not None:
             validate(results)
         return results
 
-    def kept(self) -> Any:
+    def stored_results(self) -> Any:
         """Return results.json of the last run's folder, or None."""
-        found = sorted(self.path.glob(".rageval/runs/*/results.json"))
-        return json.loads(found[-1].read_text(encoding="utf-8")) if found else None
+        paths = sorted(self.path.glob(".rageval/runs/*/results.json"))
+        return json.loads(paths[-1].read_text(encoding="utf-8")) if paths else None
 
     def lines(self) -> list[Any]:
-        """Return what the last run's folder holds in outcomes.jsonl."""
-        found = sorted(self.path.glob(".rageval/runs/*/outcomes.jsonl"))
-        return [json.loads(line) for line in found[-1].read_text(encoding="utf-8").splitlines()] if found else []
+        """Return the records of outcomes.jsonl in the last run's folder."""
+        paths = sorted(self.path.glob(".rageval/runs/*/outcomes.jsonl"))
+        return [json.loads(line) for line in paths[-1].read_text(encoding="utf-8").splitlines()] if paths else []
 
 
-VALIDATOR = validator_for(schema())  # 0.1 ms a run, of which there are thousands; `jsonschema` takes 10
+VALIDATOR = validator_for(schema())  # 0.1 ms for each of thousands of runs; `jsonschema` takes 10 ms
 
 
 def validate(results: Mapping[str, Any]) -> None:
-    """Assert that ``results`` is what the shipped schema describes."""
+    """Assert that ``results`` match the shipped schema."""
     VALIDATOR.validate(results)
 
 
 def bare(results: Mapping[str, Any]) -> Any:
-    """Return results.json without what two runs of the same may differ in: times, the run's name, what it resumed."""
+    """Return results.json without values that differ between equal runs: times, the run's name, the resumed run."""
     copy: Any = json.loads(json.dumps(results))
     for key in ("id", "started", "duration_s"):
         del copy["run"][key]

@@ -1,8 +1,8 @@
-"""The fenced blocks of README.md and docs/, and those among them that are run as tests (see CONTRIBUTING.md).
+"""Fenced blocks of README.md and docs/, some of which run as tests (see CONTRIBUTING.md).
 
-Blocks of one ``test: NAME`` may stand on several pages. A ``story: NAME`` is told on one page, from top to bottom: a
-block with ``as FILE`` writes the file, a console block types its commands, and what is shown below each has to be
-printed in that order. With RAGEVAL_RENEW=1 the tests write what is printed now into the pages; read the diff.
+Blocks of one ``test: NAME`` may stand on several pages. A ``story: NAME`` is on one page and runs from top to bottom: a
+block with ``as FILE`` writes the file, a console block runs its commands, and each must print the lines below it in
+that order. With RAGEVAL_RENEW=1 the tests write the current output into the pages; read the diff.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Block:
     """One fenced block.
 
     Attributes:
-        page: the file it stands in, from the root.
+        page: its file, as a path from the root.
         line: the line of its opening fence.
         section: the last ``## `` heading above it.
-        language: what stands behind the fence.
-        text: what is between the fences.
+        language: the word after the fence.
+        text: the lines between the fences.
         examples: each NAME of the ``<!-- test: NAME, NAME -->`` just above it.
         file: FILE of ``<!-- test: NAME as FILE -->`` or ``<!-- story: NAME as FILE -->``, or "".
         prints: NAME and ARGUMENTS of the ``<!-- prints: NAME ARGUMENTS -->`` just above it, or "".
@@ -64,7 +64,7 @@ class Block:
 
     @property
     def commands(self) -> list[str]:
-        """The commands of a console block: the lines behind ``$``."""
+        """The commands of a console block: the lines after ``$``."""
         return [line[2:] for line in self.text.splitlines() if line.startswith("$ ")]
 
 
@@ -84,7 +84,7 @@ def blocks_of(text: str, page: str = "README.md") -> list[Block]:
 
 
 def section_commands(blocks: list[Block], section: str) -> list[str]:
-    """Return the commands that ``.ci/run`` types for a section: those of its first console block."""
+    """Return the commands that ``.ci/run`` runs for a section: those of its first console block."""
     consoles = [block for block in blocks if block.section == section and block.language == "console"]
     return consoles[0].commands if consoles else []
 
@@ -99,7 +99,7 @@ def examples_of(blocks: list[Block]) -> dict[str, list[Block]]:
 
 
 def stories_of(blocks: list[Block]) -> dict[str, list[Block]]:
-    """Return the blocks of each story, in their order: files to write and commands to type, one after the other."""
+    """Return the blocks of each story, in their order: files to write and commands to run, one after the other."""
     stories: dict[str, list[Block]] = {}
     for block in blocks:
         if block.story:
@@ -119,8 +119,8 @@ def steps_of(text: str) -> list[tuple[str, list[str]]]:
 
 
 def repeatable(line: str) -> str:
-    """Return a line without what differs from run to run: seconds, which move what stands at their left, and the
-    variant on which Hypothesis breaks a law (it draws constants of the modules that the process has loaded)."""
+    """Return a line without the values that differ from run to run: seconds, with the spaces before them, and the
+    variant that breaks a law (Hypothesis also draws constants of the modules that the process has loaded)."""
     if re.search(r" cases?, .* s, ", line):
         return re.sub(r" +", " ", re.sub(r"[\d.]+ s\b", "S s", line))
     return re.sub(r"Variant\('[^']*', (\w+) \d+: '.*'\)", r"Variant(\1)", line)
@@ -135,7 +135,7 @@ def printed_of(blocks: list[Block]) -> dict[str, Block]:
 
 
 def lay_out(name: str, blocks: list[Block], folder: Path) -> None:
-    """Write an example's files, and below the names it gives them the fixtures that stand in for its data."""
+    """Write an example's files, and a fixture file for each dataset that it names."""
     for block in blocks:
         default = {"python": f"test_{name}.py", "toml": f"{name}.rag.toml"}.get(block.language)
         file = block.file or default
@@ -188,7 +188,7 @@ def _blocks(lines: list[str], page: str) -> Iterator[Block]:
 
 
 def _marked(block: Block, above: str) -> Block:
-    """Return a block with what the line above it says of it."""
+    """Return a block with the mark in the line above it."""
     if mark := _MARK.match(above):
         return replace(block, examples=tuple(mark["names"].split(", ")), file=mark["file"] or "")
     if story := _STORY.match(above):

@@ -1,4 +1,4 @@
-"""What every refused session has to look like."""
+"""Checks of sessions that end with a usage error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 
 import pytest_rageval.hooks.collect.session
-import pytest_rageval.model.metric  # what a run within this process imports first, it also takes away  # noqa: F401
+import pytest_rageval.model.metric  # pytester removes what a run imports first  # noqa: F401
 from support.codes import without_code
 from support.projects.rag_project import Project, Run
 
@@ -15,7 +15,7 @@ NOISE = ("Traceback", "INTERNALERROR", "crashed", "PluggyTeardownRaisedWarning",
 
 
 def refused(project: Project, *args: str, subprocess: bool = False) -> str:
-    """Run a session that has to be refused; return the one sentence that says why."""
+    """Run a session that must end with a usage error; return its one sentence."""
     run = project.run(*args, subprocess=subprocess)
     return sentence_of(run, project)
 

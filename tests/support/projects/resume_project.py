@@ -1,4 +1,4 @@
-"""A project whose runs are cut short, and gone on with."""
+"""A project whose runs are interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def asked(project: Project) -> list[str]:
 
 
 def stop(project: Project, name: str, *args: str) -> Run:
-    """Run the project until a test, and forget what was asked."""
+    """Run the project until a test, and delete the log of questions."""
     (project.path / "stop.txt").write_text(name)
     run = project.run(*args)
     (project.path / "stop.txt").unlink()

@@ -1,4 +1,4 @@
-"""Projects whose models are scripted, and what those models were asked."""
+"""Projects with scripted models, and the requests to these models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import pytest_rageval.hooks.config.model_clients
 
-# What a run within this process imports first, it also takes away; two runs would mix two copies of one class.
+# pytester removes the modules that a run imports first: a second run would mix two copies of a class.
 import pytest_rageval.hooks.run.answering
 import pytest_rageval.judges.scoring
 import pytest_rageval.llm.backends.scripted
@@ -21,7 +21,7 @@ import pytest_rageval.systems.closed_book  # noqa: F401
 from support.codes import without_code
 from support.projects.rag_project import Project, Row, Run
 
-Asked = list[dict[str, Any]]
+Requests = list[dict[str, Any]]
 
 NOTED = """
     import json
@@ -44,7 +44,7 @@ NOTED = """
     def verdict(label, reason="as it reads"):
         return json.dumps({"reason": reason, "label": label})
 """
-"""The head of a conftest: a scripted model that also writes down what it is asked."""
+"""The head of a conftest: a scripted model that also logs its requests."""
 
 SAYS_WHAT_IT_IS_TOLD = """
     @pytest.fixture(scope="session")
@@ -64,34 +64,34 @@ REJECTIONS = """{
     "> second time": "well, who knows",
     "": verdict("answered"),
 }"""
-"""What the judge of rejections says, by the answer it is shown."""
+"""Replies of the judge of rejections, by a text in the prompt."""
 
 
 def judged(project: Project, rows: list[Row], test: str, more: str = "", rules: str = REJECTIONS) -> None:
-    """Make a project whose judge is scripted; its system says what its questions tell it to."""
+    """Make a project whose judge is scripted; its system answers with the text after the question's first word."""
     project.data(rows)
     conftest(project, NOTED, SAYS_WHAT_IT_IS_TOLD, dedent(JUDGE).replace("{RULES}", rules), more)
     project.file("test_it.py", test)
 
 
 def conftest(project: Project, *parts: str) -> None:
-    """Write a conftest of parts that are indented each in its own way."""
+    """Write a conftest of parts, each with its own indentation."""
     project.file("conftest.py", "\n".join(map(dedent, parts)))
 
 
-def asked_of(project: Project, model: str) -> Asked:
-    """Return what a model was asked, in the order in which it was, and forget it."""
+def asked_of(project: Project, model: str) -> Requests:
+    """Return the requests to a model in their order, and delete the log."""
     path = project.path / "asked.jsonl"
     if not path.exists():
         return []
-    asked = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    requests = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     path.unlink()
-    return [request for request in asked if request["model"] == model]
+    return [request for request in requests if request["model"] == model]
 
 
-def contents(asked: Asked, role: str) -> list[str]:
-    """Return every message of a role in what was asked."""
-    return [m["content"] for request in asked for m in request["messages"] if m["role"] == role]
+def contents(requests: Requests, role: str) -> list[str]:
+    """Return the contents of all messages of a role."""
+    return [m["content"] for request in requests for m in request["messages"] if m["role"] == role]
 
 
 def values(run: Run, metric: str) -> dict[str, float | None]:
@@ -100,7 +100,7 @@ def values(run: Run, metric: str) -> dict[str, float | None]:
 
 
 def refused(project: Project, *args: str) -> str:
-    """Run a session that has to be refused; return the one sentence that says why."""
+    """Run a session that must end with a usage error; return its one sentence."""
     run = project.run(*args)
     lines = [line for line in run.result.stderr.str().splitlines() if line.strip()]
     assert run.status == pytest.ExitCode.USAGE_ERROR, run.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest_rageval.systems.agents.run
-import pytest_rageval.systems.workflow  # noqa: F401 - a run within this process takes away what it imports first
+import pytest_rageval.systems.workflow  # noqa: F401 - pytester removes what a run imports first
 from support.projects.rag_project import Project, Row
 
 AGENT = '''
@@ -22,9 +22,9 @@ AGENT = '''
 
     def first(query):
         """Return the messages of the first call: earlier turns, and the question after its documents."""
-        told = [text for turn in query.history for text in (turn.question, turn.answer)]
+        history = [text for turn in query.history for text in (turn.question, turn.answer)]
         documents = [each.text for each in query.passages or ()]
-        return ({"role": "user", "content": "\\n".join([*told, *documents, query.question])},)
+        return ({"role": "user", "content": "\\n".join([*history, *documents, query.question])},)
 
     def plan(options, query, parts):
         return PlannedRun(first(query), options.max_steps, exact=options.max_steps == 1)
@@ -45,9 +45,9 @@ AGENT = '''
                         name, bracket, argument = reply.text.partition("[")
                         if not bracket:
                             return reply.text
-                        seen = await run.call(name, {"title": argument.partition("]")[0]})
+                        observation = await run.call(name, {"title": argument.partition("]")[0]})
                         messages += [
-                            {"role": "assistant", "content": reply.text}, {"role": "user", "content": seen.text}
+                            {"role": "assistant", "content": reply.text}, {"role": "user", "content": observation.text}
                         ]
                     raise RunEnded("step_limit")
 

@@ -1,4 +1,4 @@
-"""A project with something of everything, run whole or in shards."""
+"""A project that uses every kind of result, run whole or in shards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 import pytest_rageval.hooks.config.model_clients
 
-# What a run within this process imports first, it also takes away; two runs would mix two copies of one class.
+# pytester removes the modules that a run imports first: a second run would mix two copies of a class.
 import pytest_rageval.hooks.run.answering
 import pytest_rageval.judges.scoring
 import pytest_rageval.llm.backends.scripted
@@ -83,7 +83,7 @@ EVERYTHING = (*SYSTEMS, *GATES, "--rag-repeat", "2")
 
 
 def prepare(project: Project, *, contrary: bool = False, ini: str = "") -> None:
-    """Write the project; people who are ``contrary`` say of every judged answer what the judge does not."""
+    """Write the project; with ``contrary``, the labels of people contradict every verdict of the judge."""
     says = ["say Paris", "say Rome", "say Paris", "raise no such model", "say no idea"]
     passages = [{"id": f"d{at}", "text": f"text {at}", "role": "positive" if at < 2 else "negative"} for at in range(4)]
 
@@ -95,8 +95,8 @@ def prepare(project: Project, *, contrary: bool = False, ini: str = "") -> None:
     noise = rows("n", 7, passages=passages)
     noise[2]["passages"] = passages[:1]
     project.data(noise, "noise.jsonl")
-    asked_once = [row | {"question": f"{row['question']}, {at}"} for at, row in enumerate(rows("j", 6))]
-    project.data(asked_once, "judged.jsonl")
+    distinct_rows = [row | {"question": f"{row['question']}, {at}"} for at, row in enumerate(rows("j", 6))]
+    project.data(distinct_rows, "judged.jsonl")
     turns = ((talk, at) for talk in range(3) for at in (1, 2, 3))
     talks = [
         {"id": f"t{talk}.{at}", "question": "say Paris", "answers": [f"Paris {at - 1}"], "dialogue": talk, "round": at}
@@ -105,9 +105,9 @@ def prepare(project: Project, *, contrary: bool = False, ini: str = "") -> None:
     project.data(talks, "talk.jsonl")
     project.data(rows("f", 5, qrels={"d1": 1}), "found.jsonl")
     declines = [float(says[at % 5] == "say no idea") for at in range(6)]
-    said = ["label", "system", "metric"]
+    label_keys = ["label", "system", "metric"]
     labels: list[dict[str, Any]] = [
-        {"id": f"j{at}"} | dict(zip(said, (abs(value - contrary), system, RATE), strict=True))
+        {"id": f"j{at}"} | dict(zip(label_keys, (abs(value - contrary), system, RATE), strict=True))
         for at, value in enumerate(declines)
         for system in ("desk:one", "desk:two")
     ]
@@ -128,7 +128,7 @@ def shards(project: Project, of: int, *args: str, last: tuple[str, ...] = ()) ->
     ]
 
 
-def merged(project: Project, of: int, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+def merge_shards(project: Project, of: int, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
     """Merge the shards to merged.json; return the exit status and the lines that were printed."""
     capsys.readouterr()
     status = main(["merge", *(f"shard{at}.json" for at in range(1, of + 1)), "--out", "merged.json"])

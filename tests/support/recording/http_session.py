@@ -19,12 +19,12 @@ from pytest_rageval.model.answer import Step
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.trace.collector import Collector, collecting
 
-__all__ = ["Seen", "case", "recording", "texts_in"]
+__all__ = ["SessionCalls", "case", "recording", "texts_in"]
 
 
 @dataclass
-class Seen:
-    """What a session saw outside of cases."""
+class SessionCalls:
+    """Calls of a session outside of cases."""
 
     outside: Meter = field(default_factory=Meter)
 
@@ -37,16 +37,16 @@ class Seen:
 @contextmanager
 def recording(
     folder: Path, mode: str | None, *hosts: str, budget: Budget | None = None, partial: bool = False
-) -> Iterator[Seen]:
+) -> Iterator[SessionCalls]:
     """Record into ``folder`` inside the block, or only meter if ``mode`` is None."""
-    seen = Seen()
+    session = SessionCalls()
     cassettes = None if mode is None else Cassettes(folder, mode)
     spending = Spending(PriceTable({}), budget, partial=partial)
     names = Hosts.parse(hosts or ("127.0.0.1:*",), "rag_record_http")
-    patches = Patches(HttpRecorder(names, cassettes, spending, seen.outside))
+    patches = Patches(HttpRecorder(names, cassettes, spending, session.outside))
     patches.install()
     try:
-        yield seen
+        yield session
     finally:
         patches.undo()
         if cassettes is not None:
@@ -84,5 +84,5 @@ def case(repeat: int = 1) -> Iterator[Case]:
 
 
 def texts_in(folder: Path) -> str:
-    """Return all that a folder of recordings holds."""
+    """Return the text of all recordings in a folder."""
     return "\n".join(path.read_text() for path in sorted(folder.glob("*.jsonl")))

@@ -1,4 +1,4 @@
-"""Texts that try to pass for more than material: what an answer, a passage or a question could bring along."""
+"""Texts of answers, passages and questions that pretend to be instructions to a judge."""
 
 from __future__ import annotations
 

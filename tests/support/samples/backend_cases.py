@@ -1,4 +1,4 @@
-"""The backends that share one contract: our own HTTP, and litellm's two ways to a server."""
+"""The backends that share one contract: our own HTTP client, and litellm with two providers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ openai_backends = pytest.mark.parametrize("backend", [OpenAIHTTP, LiteLLM], ids=
 
 
 def used(backend: Backend, model: str, use: Callable[[OpenAIHTTP | LiteLLM], Awaitable[T]]) -> T:
-    """Use a backend on a loop of its own, and close it."""
+    """Use a backend in a new event loop, and close it."""
 
     async def using() -> T:
         opened = backend(model)

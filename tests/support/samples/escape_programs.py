@@ -1,4 +1,4 @@
-"""Programs that try to get out of a sandbox, to stop it, or to fill the machine, and how each must end."""
+"""Programs that try to escape or stop a sandbox or to exhaust the machine, and how each must end."""
 
 from __future__ import annotations
 

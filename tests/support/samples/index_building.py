@@ -1,4 +1,4 @@
-"""A test process that gets an index from a store: FOLDER HOW COUNT."""
+"""A program that gets an index from a store; its arguments are FOLDER HOW COUNT."""
 
 from __future__ import annotations
 

@@ -31,13 +31,13 @@ def sample(
     history: tuple[Turn, ...] = (),
     language: str = "en",
 ) -> Sample:
-    """Return a sample whose record has nothing but what is given."""
+    """Return a sample whose record has only these values."""
     instance = Instance("q1", question, gold, supplied, history=history, language=language)
     return Sample(Case("q1", instance, supplied, {}), Answer(text))
 
 
 def reply(label: object, reason: str = "so") -> str:
-    """Return a reply as a judge is asked for it."""
+    """Return a reply in the form that judges must use."""
     return json.dumps({"reason": reason, "label": label})
 
 

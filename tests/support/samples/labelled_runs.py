@@ -25,7 +25,7 @@ from support.codes import without_code
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 TESTBED = "t.py::t"
-JUDGED = ("rejection_rate_judged", "error_detection_rate_judged", "completeness", "polite")
+JUDGED_METRICS = ("rejection_rate_judged", "error_detection_rate_judged", "completeness", "polite")
 
 
 def outcome_of(name: str, text: str = "", system: str = "mine", **scores: float | str) -> Outcome:
@@ -44,7 +44,7 @@ def write_run(folder: Path, outcomes: Iterable[Outcome], *, texts: bool = True) 
     """Write a run's results.json and return its path."""
     outcome_list = list(outcomes)
     names = {
-        name: MetricInfo(of="retrieval" if name == "AP" else "answer", judge=name if name in JUDGED else "")
+        name: MetricInfo(of="retrieval" if name == "AP" else "answer", judge=name if name in JUDGED_METRICS else "")
         for each in outcome_list
         for name in each.scores
     }

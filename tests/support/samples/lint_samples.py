@@ -1,4 +1,4 @@
-"""Records for tests of the checks."""
+"""Records for tests of the linter's checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trained judge made by hand, whose probabilities can be worked out."""
+"""A hand-made trained judge whose probabilities are easy to compute."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PLAIN = Scaling((0.0,) * len(RULES), (10.0,) * len(RULES))
 """Divides features by 10, so no answer is unlike the training data."""
 
 
-def weights(**named: float) -> tuple[float, ...]:
-    """Return a weight for each feature by rule, 0 if it is not named."""
-    return tuple(named.get(name, 0.0) for name in RULES)
+def weights(**by_rule: float) -> tuple[float, ...]:
+    """Return a weight for each feature; 0 if ``by_rule`` has none."""
+    return tuple(by_rule.get(name, 0.0) for name in RULES)
 
 
 def made_judge(**changes: Any) -> TrainedJudge:

@@ -20,14 +20,14 @@ from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.testing import Completion, ScriptedLLM
 from pytest_rageval.trace.collector import collecting
 
-__all__ = ["Play", "Played", "block", "play"]
+__all__ = ["PalRun", "Play", "block", "play"]
 
-Play = Callable[..., "Played"]
+Play = Callable[..., "PalRun"]
 
 
 @dataclass(frozen=True)
-class Played:
-    """What came of one case.
+class PalRun:
+    """The result of one case.
 
     Attributes:
         answer: the answer.
@@ -54,7 +54,7 @@ def play(
     query: Query | None = None,
     case: str = "q1",
     **options: str,
-) -> Played:
+) -> PalRun:
     """Run one case; the options are those of a line in ``rag_systems``."""
     model = ScriptedLLM(list(replies))
     environments = Environments({"desk": lambda: environment_of("desk", tools, "here", None)})
@@ -69,7 +69,7 @@ def play(
 
     with collecting() as collector:
         answer = asyncio.run(run())
-    return Played(answer, collector.steps(), model)
+    return PalRun(answer, collector.steps(), model)
 
 
 def block(code: str) -> str:

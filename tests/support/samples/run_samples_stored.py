@@ -15,7 +15,7 @@ from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
-__all__ = ["FORMULA", "NOISE", "PLAIN", "STARTED", "stored", "stored_run", "take", "written"]
+__all__ = ["FORMULA", "NOISE", "PLAIN", "STARTED", "stored_run", "take", "write_results", "write_stored_run"]
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 NOISE, PLAIN = "test_a.py::test_noise", "test_a.py::test_plain"
@@ -54,14 +54,14 @@ def take(run: Run, *outcomes: Outcome) -> None:
         run.take(encode_outcome(each), None)
 
 
-def written(run: Run, path: Path) -> None:
+def write_results(run: Run, path: Path) -> None:
     """Write a run's results.json."""
     write_atomically(path, results_of(run, "r1", STARTED + timedelta(seconds=2), MatrixChoice()))
 
 
-def stored(path: Path, *, texts: bool = True) -> None:
+def write_stored_run(path: Path, *, texts: bool = True) -> None:
     """Write the results.json of `stored_run`."""
-    written(stored_run(texts=texts), path)
+    write_results(stored_run(texts=texts), path)
 
 
 def _outcome(testbed: str, name: str, topic: str, answer: Answer | None, **scores: Score) -> Outcome:

@@ -18,16 +18,16 @@ LIKE = pytest.approx
 
 def same_outcomes(scores: Scores, results: Any) -> None:
     """Assert that scores have the outcomes of a results.json, numbers to 1e-9."""
-    theirs = {(outcome["case_id"], outcome["system"]): outcome for outcome in results["outcomes"]}
+    outcomes = {(outcome["case_id"], outcome["system"]): outcome for outcome in results["outcomes"]}
     rows = {(row["case_id"], row["system"]): row for row in scores.rows()}
-    assert rows.keys() == theirs.keys()
+    assert rows.keys() == outcomes.keys()
     for key, row in rows.items():
-        plain = theirs[key]
-        assert row["status"] == plain["status"]
-        assert row.get("error_type") == plain["error_type"]
-        assert {name[6:]: value for name, value in row.items() if name.startswith("facet.")} == plain["facets"]
-        values = {name: score["value"] for name, score in plain["scores"].items() if score["value"] is not None}
-        reasons = {name: score["reason"] for name, score in plain["scores"].items() if score["value"] is None}
+        outcome = outcomes[key]
+        assert row["status"] == outcome["status"]
+        assert row.get("error_type") == outcome["error_type"]
+        assert {name[6:]: value for name, value in row.items() if name.startswith("facet.")} == outcome["facets"]
+        values = {name: score["value"] for name, score in outcome["scores"].items() if score["value"] is not None}
+        reasons = {name: score["reason"] for name, score in outcome["scores"].items() if score["value"] is None}
         assert {name[6:]: value for name, value in row.items() if name.startswith("score.")} == LIKE(values, abs=1e-9)
         assert {name[7:]: value for name, value in row.items() if name.startswith("reason.")} == reasons
 
@@ -37,15 +37,15 @@ def _gate(result: GateResult) -> Any:
 
 
 def _same(one: Any, other: Any, path: str = "") -> None:
-    """Assert that two gates are equal, numbers to 1e-9, apart from the node ids that they name."""
+    """Assert that two gates are equal, numbers to 1e-9, except for their node ids and scopes."""
     if isinstance(one, dict):
         assert one.keys() == other.keys(), path
         for key in one.keys() - {"nodeid", "scope"}:
             _same(one[key], other[key], f"{path}.{key}")
     elif isinstance(one, (list, tuple)):
         assert len(one) == len(other), path
-        for at, (mine, theirs) in enumerate(zip(one, other, strict=True)):
-            _same(mine, theirs, f"{path}[{at}]")
+        for at, (value, expected) in enumerate(zip(one, other, strict=True)):
+            _same(value, expected, f"{path}[{at}]")
     elif isinstance(one, float):
         assert one == LIKE(other, abs=1e-9), path
     else:
@@ -54,9 +54,9 @@ def _same(one: Any, other: Any, path: str = "") -> None:
 
 def same_gates(scores: Scores, results: Any) -> None:
     """Assert that scores have the gates of a results.json, numbers to 1e-9."""
-    mine = {str(gate.gate): _gate(gate) for gate in scores.gates}
-    theirs = {gate["expr"]: gate for gate in results["gates"]}
-    assert mine.keys() == theirs.keys()
-    for name, gate in mine.items():
+    gates = {str(gate.gate): _gate(gate) for gate in scores.gates}
+    expected = {gate["expr"]: gate for gate in results["gates"]}
+    assert gates.keys() == expected.keys()
+    for name, gate in gates.items():
         _same({**gate, "worst": [each["value"] for each in gate["worst"]]},
-              {**theirs[name], "worst": [each["value"] for each in theirs[name]["worst"]]}, name)  # fmt: skip
+              {**expected[name], "worst": [each["value"] for each in expected[name]["worst"]]}, name)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Values of every shape; `fixtures/stored` holds them as the first version with these shapes wrote them."""
+"""Values of every shape; `fixtures/stored` has them in the format of the first version with these shapes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ VOTES = (
     Vote("one", Verdict("yes", "it says so", ("yes",))),
     Vote("two", Verdict(None, "", ("hm",), "parse_error: 'hm'"), 2, True),
 )
-JUDGED = {
+JUDGE_SCORES = {
     "judged": Score(1.0, None, Verdict("yes", "it says so", ("yes?", "yes"), votes=VOTES)),
     "graded": Score(0.5, None, Verdict(3)),
     "silent": Score(None, "parse_error: 'hm'", Verdict(None, "", ("hm",), "parse_error: 'hm'")),
@@ -53,7 +53,7 @@ JUDGED = {
 }
 OUTCOMES = (
     PLAIN,
-    replace(PLAIN, nodeid="test_a.py::test_a[q2]", case_id="q2", answer=Answer(""), scores=JUDGED, calls=None),
+    replace(PLAIN, nodeid="test_a.py::test_a[q2]", case_id="q2", answer=Answer(""), scores=JUDGE_SCORES, calls=None),
     Outcome("t[q3]", "q3", "t", {}, "mine", "error", error="ValueError: 基\n at x", error_type="system_error"),
     Outcome("t[q4]", "q4", "t", {}, "mine", "skipped", error="no budget is left", error_type="skipped"),
     replace(

@@ -31,18 +31,18 @@ def search(title: str) -> str:
     return PAGES[title]
 
 
-def calls(*asked: tuple[str, str]) -> list[ToolCall]:
+def calls(*tool_calls: tuple[str, str]) -> list[ToolCall]:
     """Return the calls of one reply, each a tool and its arguments."""
-    return [ToolCall(f"call_{name}_{at}", name, arguments) for at, (name, arguments) in enumerate(asked)]
+    return [ToolCall(f"call_{name}_{at}", name, arguments) for at, (name, arguments) in enumerate(tool_calls)]
 
 
 @dataclass(frozen=True)
 class ToolAgentRun:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
         answer: with its whole trace.
-        model: what was asked.
+        model: the scripted model, with its requests.
     """
 
     answer: Answer

@@ -1,4 +1,4 @@
-"""An event loop whose clock does not wait: what takes minutes is through in milliseconds, the same each time."""
+"""An event loop with a virtual clock: waits of minutes take milliseconds, and runs repeat exactly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Selector(selectors.SelectSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
-            raise RuntimeError("everything waits, and for nothing")
+            raise RuntimeError("every task waits, and no timer is set")
         self.now += max(timeout, 0.0)
         return super().select(0)
 

@@ -1,10 +1,10 @@
-"""Records what the judge of example_project replies anew, from a stand-in for a model: rules, on the loopback.
+"""Record the judge's replies of example_project again, from rules that stand in for a model.
 
-    python tests/servers/example_judge.py
+    python tests/support/servers/example_judge.py
 
-Needed where a prompt of the judges has changed, or what the desk answers. The stand-in counts how much of the right
-answer the answer holds, so it errs where the right number stands beside the wrong thing; and one time in nineteen,
-drawn by what it is asked, it is a step too strict, or too kind where it could be no stricter.
+Run it after a change of the judges' prompts or of the desk's answers. The rules measure which share of the right answer
+an answer contains, so they err if the right number belongs to a wrong fact. In one of nineteen verdicts, drawn from the
+request, they are one step too strict, or one too lenient if no stricter label exists.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from support.servers.openai_server import OpenAIServer
 __all__ = ["reply", "verdict"]
 
 EXAMPLE = Path(__file__).parents[3] / "example_project"
-ERRS = 19  # one verdict of so many is wrong on purpose
+ERRS = 19  # one in this many verdicts is wrong on purpose
 FEW, MOST = 0.3, 0.7  # below: the worst label; from: the best
 LADDERS = (("wrong", "partly_right", "right"), ("none", "some", "all"), ("wrong", "right"))
 _LABEL = re.compile(r'^- "(\w+)"', re.MULTILINE)
 _POINT = re.compile(r"\d[\d:.]*(?<![.:])|[^\W\d_\u3400-\u9fff]{3,}|(?=([\u3400-\u9fff]{2}))")
 REASONS = {
-    "en": ("of what is asked for the answer gives {said}", "it does not give {missing}", "it declines to answer"),
-    "zh": ("回答给出了{said}", "缺少{missing}", "回答没有作答"),
+    "en": ("of what is asked for the answer gives {points}", "it does not give {missing}", "it declines to answer"),
+    "zh": ("回答给出了{points}", "缺少{missing}", "回答没有作答"),
 }
 DECLINES = ("insufficient information", "信息不足")
 
 
 def reply(body: Mapping[str, Any]) -> str:
-    """Return what the stand-in says to a request of a judge."""
-    known = _LABEL.findall(text_of(body["messages"][0]))
-    ladder = next(each for each in LADDERS if set(each) <= set(known))
+    """Return the reply of the rules to a request of a judge."""
+    labels = _LABEL.findall(text_of(body["messages"][0]))
+    ladder = next(each for each in LADDERS if set(each) <= set(labels))
     blocks = re.split(r"^(?!>).*\n", last_user(dict(body)), flags=re.MULTILINE)
     question, gold, answer = (block for block in blocks if block.strip())
     reason, share = verdict(question, gold, answer)
@@ -54,18 +54,18 @@ def reply(body: Mapping[str, Any]) -> str:
 
 
 def verdict(question: str, gold: str, answer: str) -> tuple[str, float]:
-    """Return a reason, and which share in 0..1 of the points of the right answer the answer holds."""
-    found, missing, declines = REASONS["zh" if re.search(r"[\u3400-\u9fff]", gold) else "en"]
+    """Return a reason, and the share in 0..1 of the right answer's points that the answer contains."""
+    complete, incomplete, declines = REASONS["zh" if re.search(r"[\u3400-\u9fff]", gold) else "en"]
     if any(words in answer for words in DECLINES):
         return declines, 0.0
-    asked, said = set(_points(question)), set(_points(answer))
-    wanted = [point for point in _points(gold) if point not in asked] or _points(gold)
-    numbers = [point for point in wanted if point[0].isdigit()]
-    wanted = numbers or wanted
-    lacking = [point for point in wanted if point not in said]
-    share = 1 - len(lacking) / len(wanted)
-    told = found.format(said=", ".join(point for point in wanted if point in said))
-    return missing.format(missing=", ".join(lacking)) if lacking else told, share
+    question_points, answer_points = set(_points(question)), set(_points(answer))
+    points = [point for point in _points(gold) if point not in question_points] or _points(gold)
+    points = [point for point in points if point[0].isdigit()] or points
+    missing = [point for point in points if point not in answer_points]
+    share = 1 - len(missing) / len(points)
+    if missing:
+        return incomplete.format(missing=", ".join(missing)), share
+    return complete.format(points=", ".join(points)), share
 
 
 def _points(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A small MCP server, made with the package mcp; as a process it speaks over stdio, or over HTTP on loopback."""
+"""A small MCP server, made with the package mcp; a process of it serves stdio, or HTTP on loopback."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def desk(*more: Any) -> MCPServer:
 
 
 def serve(folder: Path) -> None:
-    """Serve over HTTP; the folder's file ``port`` has the port, and what its file ``status`` has is the only reply."""
+    """Serve over HTTP; the folder's file ``port`` has the port; a status in its file ``status`` is the only reply."""
     import uvicorn
 
     app = desk().streamable_http_app()
@@ -93,8 +93,8 @@ def serve(folder: Path) -> None:
 
 def main() -> None:
     """Note the process in the file ``RAGEVAL_DESK``; serve over stdio, or over HTTP if an argument names a folder."""
-    if noted := os.environ.get("RAGEVAL_DESK"):
-        with Path(noted).open("a", encoding="utf-8") as stream:
+    if path := os.environ.get("RAGEVAL_DESK"):
+        with Path(path).open("a", encoding="utf-8") as stream:
             stream.write(f"{os.getpid()}\n")
     if sys.argv[1:]:
         serve(Path(sys.argv[1]))

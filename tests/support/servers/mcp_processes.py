@@ -33,12 +33,12 @@ def environment(options: Mapping[str, str], *, replays: bool = False, folder: Pa
 
 @contextmanager
 def served(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Serve over HTTP inside the block: the address and the process. A second server of a folder has the same port."""
+    """Serve over HTTP inside the block; yield the address and the process. Later servers of a folder get its port."""
     port = folder / "port"
-    seen = port.stat().st_mtime_ns if port.exists() else 0
+    before = port.stat().st_mtime_ns if port.exists() else 0
     with subprocess.Popen([sys.executable, str(SCRIPT), str(folder)]) as popen:
         end = time.monotonic() + 30
-        while (not port.exists() or not port.read_text() or port.stat().st_mtime_ns == seen) and popen.poll() is None:
+        while (not port.exists() or not port.read_text() or port.stat().st_mtime_ns == before) and popen.poll() is None:
             assert time.monotonic() < end
             time.sleep(0.02)
         try:
@@ -53,11 +53,11 @@ def noted(file: Path) -> list[int]:
 
 
 def alive(pids: list[int], seconds: float = 2.0) -> list[int]:
-    """Return those of the processes that still live after these seconds."""
+    """Return the processes that still live after these seconds."""
     end = time.monotonic() + seconds
-    while (left := [pid for pid in pids if _lives(pid)]) and time.monotonic() < end:
+    while (living := [pid for pid in pids if _lives(pid)]) and time.monotonic() < end:
         time.sleep(0.02)
-    return left
+    return living
 
 
 def _lives(pid: int) -> bool:

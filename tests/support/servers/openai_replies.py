@@ -1,4 +1,4 @@
-"""What the loopback server says: bodies of the OpenAI protocol."""
+"""Bodies of the OpenAI protocol that the loopback server returns."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def error(message: str, code: str | None) -> Body:
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """Return the text of a message, also of one that is given as parts."""
+    """Return the text of a message, also if it consists of parts."""
     content = message.get("content") or ""
     return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)
 
 
 def last_user(body: Body) -> str:
-    """Return what the user said last, or ""."""
+    """Return the last message of the user, or ""."""
     return next((text_of(message) for message in reversed(body["messages"]) if message["role"] == "user"), "")
 
 
@@ -47,12 +47,12 @@ def completion(body: Body, text: str) -> Body:
 
 def calls_of_tools(body: Body, *calls: tuple[str, str], text: str | None = None) -> Body:
     """Return a completion that calls tools, each a name and the text of its arguments; its ids are random."""
-    made = [
+    tool_calls = [
         {"id": f"call_{token_hex(8)}", "type": "function", "function": {"name": name, "arguments": arguments}}
         for name, arguments in calls
     ]
     reply = completion(body, text or "")
-    message = {"role": "assistant", "content": text, "tool_calls": made}
+    message = {"role": "assistant", "content": text, "tool_calls": tool_calls}
     return {**reply, "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
 
 
@@ -63,7 +63,7 @@ def embedding(text: str) -> list[float]:
 
 
 def texts_of(body: Body) -> list[str]:
-    """Return the texts that a request asks the embeddings of."""
+    """Return the texts of a request for embeddings."""
     return [body["input"]] if isinstance(body["input"], str) else list(body["input"])
 
 

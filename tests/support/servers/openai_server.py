@@ -3,10 +3,10 @@
     with OpenAIServer(reply="Paris", delay_s=0.05, plan=shares({"429": 0.05})) as server:
         ...  # ask server.base_url
 
-    python tests/servers/openai_server.py --delay 0.05 --plan 429=0.05,reset=0.01
+    python tests/support/servers/openai_server.py --delay 0.05 --plan 429=0.05,reset=0.01
 
 The second form is a process of its own, so that a benchmark does not share an interpreter with it: its first line is
-the base URL, ``/stats`` beside it tells what it saw, and it ends when its standard input does.
+the base URL, ``/stats`` at the same address returns its counts, and it ends when its standard input ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, cast
 from support.servers.loopback_server import LoopbackServer
 from support.servers.openai_replies import completion, embedding, embeddings, error, last_user, texts_of
 
-__all__ = ["Fault", "OpenAIServer", "Seen", "embedding", "shares"]
+__all__ = ["Fault", "OpenAIServer", "ReceivedRequest", "embedding", "shares"]
 
 Body = dict[str, Any]
 KINDS = (
@@ -53,12 +53,12 @@ class Fault:
 
     Attributes:
         kind: "status" (an error of that status), "context_length" or "content_filter" (OpenAI's 400 of that code),
-            "reset" (closed without a reply), "hang" (no reply until the client goes), "truncated_body" (closed in the
+            "reset" (closed without a reply), "hang" (no reply until the client closes), "truncated_body" (closed in the
             middle of the reply), "malformed" (200, not JSON), "empty_choices" (200, no choice), "raw" (``raw`` as it
             is, then closed).
         status: of kind "status".
         retry_after: the value of the header Retry-After; None leaves it out.
-        message: what the error says, where it says something.
+        message: the message of the error, if its kind has one.
         raw: the bytes of kind "raw", status line included.
     """
 
@@ -87,10 +87,10 @@ def shares(parts: Mapping[str, float], *, retry_after: str | float | None = None
     }
 
     def plan(number: int, body: Body) -> Fault | None:
-        drawn = random.Random(f"{seed}-{number}").random()
+        remainder = random.Random(f"{seed}-{number}").random()
         for name, share in parts.items():
-            drawn -= share
-            if drawn < 0:
+            remainder -= share
+            if remainder < 0:
                 return faults[name]
         return None
 
@@ -98,8 +98,8 @@ def shares(parts: Mapping[str, float], *, retry_after: str | float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A request as it came: its path, its headers (names in lower case) and its JSON."""
+class ReceivedRequest:
+    """A received request: its path, its headers (names in lower case) and its JSON."""
 
     path: str
     headers: Mapping[str, str]
@@ -113,12 +113,12 @@ class OpenAIServer(LoopbackServer):
     ``POST /api/chat``, Ollama's address, is answered with what ``reply`` returns.
 
     Attributes:
-        reply: what it says: a text, or from the request's body a text, or a mapping that is the whole JSON of the
-            reply; by default the last user message again.
+        reply: a text, or a function that returns a text or the whole JSON of the reply for the body of a request; by
+            default the last user message.
         vectors: the vectors of some texts; by default the `embedding` of each.
-        delay_s: seconds before each reply or fault, or that from the number and the body of the request.
-        plan: which request fails and how; requests are counted from 1 in the order they come.
-        requests: those seen, in that order.
+        delay_s: seconds before each reply or fault, or a function of the request's number and body.
+        plan: which request fails and how; requests are counted from 1 in the order of their arrival.
+        requests: the received requests, in that order.
         in_flight: how many wait for their reply now.
         peak: the most there were at once.
         statuses: how many replies of each status ("200", "429") and how many faults without one ("reset", "hang",
@@ -129,7 +129,7 @@ class OpenAIServer(LoopbackServer):
     vectors: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
     delay_s: float | Callable[[int, Body], float] = 0.0
     plan: Plan | None = None
-    requests: list[Seen] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
     in_flight: int = 0
     peak: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
@@ -149,7 +149,7 @@ class OpenAIServer(LoopbackServer):
         await asyncio.sleep(0)  # lets the connections be lost
 
     def accepts(self, path: str) -> bool:
-        """Return whether there is something to ask at ``path``."""
+        """Return whether the server answers requests to ``path``."""
         return path in PATHS
 
     def answer(self, path: str, body: Body) -> Mapping[str, Any]:
@@ -157,14 +157,14 @@ class OpenAIServer(LoopbackServer):
         if path.endswith("/embeddings"):
             texts = texts_of(body)
             return embeddings(body, self.vectors(texts) if self.vectors else [embedding(text) for text in texts])
-        said = self.reply(body) if callable(self.reply) else self.reply
-        if isinstance(said, Mapping):
-            return said
-        return completion(body, last_user(body) if said is None else said)
+        text = self.reply(body) if callable(self.reply) else self.reply
+        if isinstance(text, Mapping):
+            return text
+        return completion(body, last_user(body) if text is None else text)
 
 
 class _Connection(asyncio.Protocol):
-    """One keep-alive connection: a request after the other."""
+    """One keep-alive connection, with one request after the other."""
 
     def __init__(self, server: OpenAIServer) -> None:
         self.server = server
@@ -190,31 +190,31 @@ class _Connection(asyncio.Protocol):
                 return
             content, self.buffer = self.buffer[end + 4 : stop], self.buffer[stop:]
             method, path = line.split()[:2]
-            self.requested(method, path, headers, content)
+            self.handle(method, path, headers, content)
 
-    def requested(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> None:
+    def handle(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> None:
         if method == "GET" and path == "/stats":
             self.write(200, self.server.stats)
         elif method != "POST" or not self.server.accepts(path):
             self.write(404, error(f"no such path: {method} {path}", None))
         else:
-            self.asked(Seen(path, headers, json.loads(content)))
+            self.schedule(ReceivedRequest(path, headers, json.loads(content)))
 
-    def asked(self, seen: Seen) -> None:
+    def schedule(self, request: ReceivedRequest) -> None:
         server = self.server
-        server.requests.append(seen)
+        server.requests.append(request)
         number = len(server.requests)
         server.in_flight += 1
         self.waiting += 1
         server.peak = max(server.peak, server.in_flight)
-        fault = server.plan(number, seen.body) if server.plan else None
-        delay = server.delay_s(number, seen.body) if callable(server.delay_s) else server.delay_s
+        fault = server.plan(number, request.body) if server.plan else None
+        delay = server.delay_s(number, request.body) if callable(server.delay_s) else server.delay_s
         if delay:
-            asyncio.get_running_loop().call_later(delay, self.done, seen, fault)
+            asyncio.get_running_loop().call_later(delay, self.finish, request, fault)
         else:
-            self.done(seen, fault)
+            self.finish(request, fault)
 
-    def done(self, seen: Seen, fault: Fault | None) -> None:
+    def finish(self, request: ReceivedRequest, fault: Fault | None) -> None:
         if self.transport.is_closing():
             return
         if fault and fault.kind == "hang":
@@ -226,7 +226,7 @@ class _Connection(asyncio.Protocol):
             self.fail(fault)
         else:
             self.server.statuses["200"] += 1
-            self.write(200, self.server.answer(seen.path, seen.body))
+            self.write(200, self.server.answer(request.path, request.body))
 
     def fail(self, fault: Fault) -> None:
         status = {"status": fault.status, "context_length": 400, "content_filter": 400}.get(fault.kind, 200)
@@ -268,7 +268,7 @@ def _fault_body(fault: Fault) -> Body:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Serve the OpenAI protocol on the loopback until standard input ends.")
-    parser.add_argument("--reply", help="what it says (default: the last user message)")
+    parser.add_argument("--reply", help="the text of each reply (default: the last user message)")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each reply (default: %(default)s)")
     parser.add_argument("--plan", default="", help="shares of faults, e.g. 429=0.05,reset=0.01")
     parser.add_argument("--retry-after", help="the header Retry-After of each 429")

@@ -1,4 +1,4 @@
-"""A collector on the loopback: takes OTLP over HTTP and writes what came as a collector's file exporter does."""
+"""A collector on the loopback: receives OTLP over HTTP, and writes it like a collector's file exporter."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class OtlpCollector:
     """Receives spans and log records; each request is one line of ``path``, with ids in base64 as protobuf writes them.
 
     Attributes:
-        url: where it listens.
-        path: the file of what came.
+        url: its address.
+        path: the file of received requests.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,7 +56,7 @@ class OtlpCollector:
         self._thread.join()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return what came, one value a request."""
+        """Return the received requests, one value each."""
         if not self.path.exists():
             return []
         return [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]

@@ -1,4 +1,4 @@
-"""A local page in a process of its own, as a person starts it."""
+"""A local page in a separate process, as a user starts it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TESTS = Path(__file__).parents[2]
 SAMPLE = ("-m", "support.local_page")
 MAIN = ("-c", "from pytest_rageval.cli import main; raise SystemExit(main())")
 REVIEW, PLAY = (*MAIN, "review", "--no-browser"), (*MAIN, "play", "--no-browser")
-"""What Python runs: the sample page, `rageval review`, and `rageval play`."""
+"""Arguments of Python for the sample page, `rageval review`, and `rageval play`."""
 
 
 def start_page(
@@ -37,7 +37,7 @@ def start_page(
 ) -> subprocess.Popen[str] | PipedProcess:
     """Start a program with its output in pipes; `rageval play` starts in the project, others are given its path.
 
-    On Linux, `rageval` is forked from a process that has imported it, unless it shall import all ``anew``.
+    On Linux, `rageval` is forked from a process that has imported it, unless ``anew``, which imports all of it again.
     """
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
     display = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"), "")
@@ -52,7 +52,7 @@ def start_page(
 
 
 class PageProcess:
-    """A running server: its process, the address that it printed, and a client that has entered.
+    """A running server: its process, the address that it printed, and a client with its cookie.
 
     Attributes:
         project: the project's folder.
@@ -67,9 +67,9 @@ class PageProcess:
         self.process = start_page(project, *arguments, program=program, anew=anew)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        found = re.search(r"http://\S+", line)
-        assert found, line + self.process.communicate()[1]
-        self.url = found[0]
+        match = re.search(r"http://\S+", line)
+        assert match, line + self.process.communicate()[1]
+        self.url = match[0]
         address = httpx.URL(self.url)
         self.base, self.token = str(address.copy_with(path="/", query=None)), address.params["token"]
         self.origin = self.base.rstrip("/")

@@ -31,13 +31,13 @@ class ProviderServer:
     """Serves from the start of a ``with`` block to its end.
 
     Attributes:
-        say: what it replies, or that from the request's body.
+        say: its reply, or a function of the request's body.
         delay_s: seconds between two events of a stream.
         hold_s: seconds before each reply.
-        cut: a stream ends without its end after this many events.
-        status: of each reply; an error if it is no 200.
+        cut: a stream stops after this many events, without its final one.
+        status: of each reply; any but 200 is an error.
         issues: the access token of ``/oauth/token``.
-        compresses: whether it compresses with gzip where the client takes that.
+        compresses: whether it compresses with gzip if the client accepts that.
         requests: path, headers (names in lower case) and body of each request.
         base_url: its address, with ``/v1``.
     """
@@ -77,7 +77,7 @@ class ProviderServer:
         return self.base_url.removesuffix("/v1")
 
     def text(self, body: Body) -> str:
-        """Return what it says to a request."""
+        """Return the text of the reply to a request."""
         return self.say(body) if callable(self.say) else self.say
 
 
@@ -169,12 +169,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _chunk(self, data: bytes) -> None:
         try:
             self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-        except OSError:  # the client has gone
+        except OSError:  # the client has closed the connection
             self.close_connection = True
 
 
 def _words(value: Any) -> int:
-    """Return the number of words in what is asked."""
+    """Return the number of words in a part of a request."""
     if isinstance(value, str):
         return len(value.split())
     if isinstance(value, dict):
@@ -251,8 +251,8 @@ def _anthropic(body: Body, text: str) -> Body:
 
 def _anthropic_events(body: Body, text: str) -> Iterator[Event]:
     whole = _anthropic(body, text)
-    begun = {**whole, "content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
-    yield "message_start", {"type": "message_start", "message": begun}
+    first_message = {**whole, "content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
+    yield "message_start", {"type": "message_start", "message": first_message}
     block = {"type": "text", "text": ""}
     yield "content_block_start", {"type": "content_block_start", "index": 0, "content_block": block}
     for piece in _pieces(text):

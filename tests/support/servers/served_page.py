@@ -1,4 +1,4 @@
-"""The fixture of the tests of the server of local pages."""
+"""A fixture with a running local page, for tests of its server."""
 
 from __future__ import annotations
 

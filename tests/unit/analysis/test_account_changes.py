@@ -1,4 +1,4 @@
-"""Where a drop happened, and how often an unchanged system is said to have dropped."""
+"""Places of drops, and how often an unchanged system seems to drop."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pytest_rageval.analysis.account.changes import Change, changes_of
 from pytest_rageval.analysis.baseline.comparison import compare
 from pytest_rageval.analysis.baseline.snapshot import Measured
 
-LOOKED_AT = {TESTBED: ("accuracy",)}
+PRIMARY_METRICS = {TESTBED: ("accuracy",)}
 
 
 def drops(before: list[Measured], after: list[Measured], *, worse: bool = True) -> list[Change]:
-    return changes_of(compare(snapshot(before), snapshot(after), alpha=0.05), LOOKED_AT, 0.05, worse=worse)
+    return changes_of(compare(snapshot(before), snapshot(after), alpha=0.05), PRIMARY_METRICS, 0.05, worse=worse)
 
 
 def cases(values: dict[str, list[float]], **facets: Any) -> list[Measured]:
@@ -27,7 +27,7 @@ def cases(values: dict[str, list[float]], **facets: Any) -> list[Measured]:
     ]
 
 
-def test_a_drop_in_one_topic_is_told_for_that_topic() -> None:
+def test_a_drop_in_one_topic_is_reported_for_that_topic() -> None:
     good = cases({"A": [1.0] * 10, "B": [1.0] * 30})
     (drop,) = drops(good, cases({"A": [0.0] * 10, "B": [1.0] * 30}))
     assert (drop.slice, len(drop.pairs), len(drop.changed_pairs), drop.test.baseline, drop.test.value) == (
@@ -36,17 +36,17 @@ def test_a_drop_in_one_topic_is_told_for_that_topic() -> None:
     assert len(drop.all_pairs) == 40
 
 
-def test_a_drop_in_every_topic_is_told_for_the_testbed() -> None:
+def test_a_drop_in_every_topic_is_reported_for_the_testbed() -> None:
     good = cases({"A": [1.0] * 10, "B": [1.0] * 30})
     (drop,) = drops(good, cases({"A": [0.0] * 10, "B": [0.0] * 8 + [1.0] * 22}))
     assert (drop.slice, len(drop.changed_pairs)) == ({}, 18)
 
 
-def test_of_two_facet_values_that_hold_the_drop_the_smaller_names_it() -> None:
+def test_a_drop_within_two_facet_values_is_reported_for_the_smaller_one() -> None:
     def rows(value: float) -> list[Measured]:
         inside = [measured(f"a{at}", value, topic="A", language="zh") for at in range(8)]
-        beside = [measured(f"b{at}", 1.0, topic="B", language="zh") for at in range(4)]
-        return inside + beside + [measured(f"c{at}", 1.0, topic="B", language="en") for at in range(20)]
+        outside = [measured(f"b{at}", 1.0, topic="B", language="zh") for at in range(4)]
+        return inside + outside + [measured(f"c{at}", 1.0, topic="B", language="en") for at in range(20)]
 
     (drop,) = drops(rows(1.0), rows(0.0))
     assert drop.slice == {"topic": "A"}
@@ -59,7 +59,7 @@ def test_facets_that_share_all_cases_are_one_hypothesis() -> None:
     assert drop.slice == {"topic": "A"}
 
 
-def test_few_broken_cases_are_no_drop_and_a_rise_is_none_either() -> None:
+def test_few_broken_cases_and_a_rise_are_not_reported_as_drops() -> None:
     good, bad = cases({"A": [1.0] * 20}), cases({"A": [0.0] * 4 + [1.0] * 16})
     assert drops(good, bad) == []
     assert drops(bad, good) == []
@@ -69,8 +69,8 @@ def test_few_broken_cases_are_no_drop_and_a_rise_is_none_either() -> None:
     assert (len(rise.changed_pairs), rise.test.value) == (20, 1.0)
 
 
-def test_an_unchanged_noisy_system_is_rarely_said_to_drop() -> None:
-    """Two families at 0.05 each: at most a tenth of runs, and 200 of them show at most 31 with p > 0.999."""
+def test_an_unchanged_noisy_system_is_rarely_reported_to_drop() -> None:
+    """Two families at 0.05 each alarm in at most a tenth of the runs: with p > 0.999 in at most 31 of 200."""
     rng = random.Random(11)
     alarms = 0
     for _ in range(200):

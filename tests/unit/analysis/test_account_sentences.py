@@ -31,8 +31,8 @@ def failed(number: int, message: str, kind: str = "timeout") -> Outcome:
 
 
 def test_a_change_is_one_sentence() -> None:
-    said = change_sentence("task=qa ", "rouge_l", 0.351, 0.18, "57 of 77 broke", 0.0002, "answers shorter")
-    assert said == "task=qa rouge_l 0.35 -> 0.18 (57 of 77 broke, p < 0.001), answers shorter"
+    sentence = change_sentence("task=qa ", "rouge_l", 0.351, 0.18, "57 of 77 broke", 0.0002, "answers shorter")
+    assert sentence == "task=qa rouge_l 0.35 -> 0.18 (57 of 77 broke, p < 0.001), answers shorter"
     assert change_sentence("", "R@5", 1.0, 0.0, "8 of 8 broke", 0.0039) == "R@5 1.00 -> 0.00 (8 of 8 broke, p 0.0039)"
 
 
@@ -52,18 +52,18 @@ def test_two_values_never_look_alike_if_they_differ(values: tuple[float, float],
     assert two_values(*values) == texts
 
 
-def test_small_p_values_are_not_spelled_out() -> None:
+def test_small_p_values_are_shortened() -> None:
     assert [p_text(value) for value in (0.04, 0.00391, 0.001, 0.0009, 9.5e-153)] == [
         "p 0.04", "p 0.0039", "p 0.001", "p < 0.001", "p < 0.001",
     ]  # fmt: skip
 
 
-def test_where_names_only_what_is_needed() -> None:
+def test_a_place_names_only_the_parts_that_are_set() -> None:
     assert where_text("", "", {}) == ""
     assert where_text("town", "react", {"task": "qa"}) == "town system=react task=qa "
 
 
-def test_tests_that_cannot_reach_their_level_cost_nothing() -> None:
+def test_a_test_that_cannot_be_significant_does_not_raise_other_p_values() -> None:
     assert holm_attainable([0.02, 0.5, 1.0], [0.01, 0.5, 0.5], 0.05) == [0.02, 1.0, 1.0]
     assert holm_attainable([0.02, 0.03], [0.001, 0.001], 0.05) == [0.04, 0.04]
     assert holm_attainable([], [], 0.05) == []
@@ -85,7 +85,7 @@ def test_many_messages_of_a_kind_are_one_error_and_texts_can_be_left_out() -> No
     assert bare.sentence == "error timeout: 2 of 2 cases"
 
 
-def test_what_to_do_is_the_command_and_not_in_the_sentence_too() -> None:
+def test_the_advice_of_an_error_is_its_command_and_not_in_its_sentence() -> None:
     (only,) = error_findings(
         [failed(1, "no reply is recorded; record it with --rag-record-mode", "not_recorded")], texts=True
     )
@@ -94,15 +94,15 @@ def test_what_to_do_is_the_command_and_not_in_the_sentence_too() -> None:
 
 
 def test_symptoms_need_more_than_half_of_the_broken_cases() -> None:
-    was = replace(measured("a", 1.0, evidence=1.0), length=100.0)
-    short, declines = replace(was, length=75.0), replace(was, declined=1.0)
-    without = replace(was, evidence=0.0)
-    assert symptom_of("generation", [Pair(was, short)] * 2 + [Pair(was, was)]) == "answers shorter"
-    assert symptom_of("generation", [Pair(was, short), Pair(was, was)]) == ""
-    assert symptom_of("generation", [Pair(was, declines)]) == "abstained"
-    assert symptom_of("generation", [Pair(replace(was, declined=1.0), declines)]) == ""
-    assert symptom_of("retrieval", [Pair(was, without)]) == "passages missing"
-    assert symptom_of("generation", [Pair(replace(was, length=None), short)]) == ""
+    before = replace(measured("a", 1.0, evidence=1.0), length=100.0)
+    short, declines = replace(before, length=75.0), replace(before, declined=1.0)
+    without = replace(before, evidence=0.0)
+    assert symptom_of("generation", [Pair(before, short)] * 2 + [Pair(before, before)]) == "answers shorter"
+    assert symptom_of("generation", [Pair(before, short), Pair(before, before)]) == ""
+    assert symptom_of("generation", [Pair(before, declines)]) == "abstained"
+    assert symptom_of("generation", [Pair(replace(before, declined=1.0), declines)]) == ""
+    assert symptom_of("retrieval", [Pair(before, without)]) == "passages missing"
+    assert symptom_of("generation", [Pair(replace(before, length=None), short)]) == ""
 
 
 def test_a_missed_case_without_a_baseline_has_a_cause_too() -> None:
@@ -127,7 +127,7 @@ def test_gates_that_cannot_be_decided_for_one_reason_are_one_finding() -> None:
     assert finding.also == ("gate RR >= baseline",)
 
 
-def test_gates_that_lack_the_same_in_the_baseline_are_one_finding_without_their_places() -> None:
+def test_gates_that_lack_the_same_baseline_values_are_one_finding_without_places() -> None:
     gates = {"accuracy >= baseline": {"system": "new"}, "accuracy[topic=*] >= baseline": {"topic": "Fares"}}
     why = "not comparable, the baseline does not hold the system new of town{}: add it with --rag-update-baseline"
     losses = [
@@ -141,6 +141,6 @@ def test_gates_that_lack_the_same_in_the_baseline_are_one_finding_without_their_
     assert alone.sentence.count(" at topic=Fares: ") == 1
 
 
-def test_cases_counted_with_those_of_another_cause_are_said() -> None:
+def test_the_text_counts_the_cases_of_other_causes() -> None:
     assert other_causes_text({}) == ""
     assert other_causes_text({"generation": 2, "unknown": 1, "judge": 0}) == ", 2 by generation, 1 unknown"

@@ -1,3 +1,5 @@
+"""Agreement of people and judges: kappa, alpha and their intervals."""
+
 from __future__ import annotations
 
 import random
@@ -19,18 +21,18 @@ from pytest_rageval.errors import SettingError
 BINARY = (0.0, 1.0)
 
 
-def rated(*pairs: tuple[float, float]) -> list[Rating]:
+def ratings(*pairs: tuple[float, float]) -> list[Rating]:
     """Return a case for each pair of what people say and what the judge says."""
-    return [Rating(at, judged, (person,)) for at, (person, judged) in enumerate(pairs)]
+    return [Rating(at, judge, (person,)) for at, (person, judge) in enumerate(pairs)]
 
 
 def values(result: Agreement) -> list[float | None]:
     return [result.accuracy.value, result.kappa.value, result.kappa_quadratic.value, result.alpha.value]
 
 
-def test_kappa_is_that_of_cohens_own_example() -> None:
+def test_kappa_equals_that_of_cohens_example() -> None:
     pairs = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
-    result = agreement(rated(*pairs), BINARY)
+    result = agreement(ratings(*pairs), BINARY)
     assert (result.n, result.n_cases, result.confusion) == (50, 50, ((15, 10), (5, 20)))
     assert result.accuracy.value == pytest.approx(0.7)
     assert result.kappa.value == pytest.approx(0.4)
@@ -42,26 +44,26 @@ def test_kappa_is_that_of_cohens_own_example() -> None:
         assert estimate.ci95[0] < estimate.value < estimate.ci95[1]
 
 
-def test_whole_agreement_and_whole_disagreement() -> None:
-    assert values(agreement(rated((0, 0), (1, 1)), BINARY)) == [1, 1, 1, 1]
-    assert values(agreement(rated((0, 1), (1, 0)), BINARY)) == [0, -1, -1, -0.5]
+def test_full_agreement_is_1_and_full_disagreement_is_the_minimum() -> None:
+    assert values(agreement(ratings((0, 0), (1, 1)), BINARY)) == [1, 1, 1, 1]
+    assert values(agreement(ratings((0, 1), (1, 0)), BINARY)) == [0, -1, -1, -0.5]
 
 
 def test_a_constant_judge_is_as_good_as_chance() -> None:
-    result = agreement(rated((0, 1), (1, 1), (1, 1)), BINARY)
+    result = agreement(ratings((0, 1), (1, 1), (1, 1)), BINARY)
     assert result.kappa.value == 0
     assert result.kappa.reason is None
 
 
 @pytest.mark.parametrize("intervals", [True, False])
 def test_kappa_is_undefined_if_all_give_one_value(intervals: bool) -> None:
-    result = agreement(rated((1, 1), (1, 1), (1, 1)), BINARY, intervals=intervals)
+    result = agreement(ratings((1, 1), (1, 1), (1, 1)), BINARY, intervals=intervals)
     undefined = Estimate(None, reason="one_value")
     assert (result.kappa, result.kappa_quadratic, result.alpha) == (undefined, undefined, undefined)
     assert result.accuracy == Estimate(1.0, (1.0, 1.0) if intervals else None)
 
 
-def test_nothing_rated_is_nothing_known() -> None:
+def test_without_ratings_every_estimate_is_unknown() -> None:
     result = agreement([], BINARY)
     none = Estimate(None, reason="no_rating")
     assert (result.n, result.n_cases, result.confusion) == (0, 0, ((0, 0), (0, 0)))
@@ -77,8 +79,8 @@ def test_a_single_case_has_no_interval() -> None:
 def test_the_case_is_the_unit_of_the_interval() -> None:
     random_ = random.Random(3)
     pairs = [(float(random_.random() < 0.5), float(random_.random() < 0.5)) for _ in range(100)]
-    apart = agreement([Rating(at, judged, (person,)) for at, (person, judged) in enumerate(pairs * 4)], BINARY)
-    together = agreement([Rating(at % 100, judged, (person,)) for at, (person, judged) in enumerate(pairs * 4)], BINARY)
+    apart = agreement([Rating(at, judge, (person,)) for at, (person, judge) in enumerate(pairs * 4)], BINARY)
+    together = agreement([Rating(at % 100, judge, (person,)) for at, (person, judge) in enumerate(pairs * 4)], BINARY)
     assert values(apart) == pytest.approx(values(together))
     assert together.n_cases == 100
     assert apart.kappa.ci95 is not None
@@ -87,16 +89,16 @@ def test_the_case_is_the_unit_of_the_interval() -> None:
     assert wide[1] - wide[0] > 1.7 * (narrow[1] - narrow[0])
 
 
-def test_each_of_several_people_is_a_pair_and_a_rater() -> None:
+def test_each_of_several_people_counts_as_a_pair_and_as_a_rater() -> None:
     result = agreement([Rating("a", 1.0, (1.0, 1.0, 0.0)), Rating("b", 0.0, (0.0,))], BINARY)
     assert result.n == 4
     assert result.confusion == ((1, 1), (0, 2))
     assert result.alpha.value == alpha([(1, 1, 1, 0), (0, 0)], BINARY)
 
 
-def test_distances_are_of_values_not_of_places() -> None:
-    near = agreement(rated((0, 0), (0.1, 0), (1, 1)), (0.0, 0.1, 1.0))
-    far = agreement(rated((0, 0), (1, 0), (0.1, 0.1)), (0.0, 0.1, 1.0))
+def test_distances_are_between_values_and_not_between_ranks() -> None:
+    near = agreement(ratings((0, 0), (0.1, 0), (1, 1)), (0.0, 0.1, 1.0))
+    far = agreement(ratings((0, 0), (1, 0), (0.1, 0.1)), (0.0, 0.1, 1.0))
     assert near.kappa.value == far.kappa.value
     assert near.kappa_quadratic.value is not None
     assert far.kappa_quadratic.value is not None
@@ -125,9 +127,9 @@ def test_alpha_needs_two_values_of_something() -> None:
 
 def test_turns_of_a_dialogue_are_resampled_together() -> None:
     pairs = [(1.0, 1.0)] * 9 + [(1.0, 0.0)] * 4 + [(0.0, 0.0)] * 7
-    alone = agreement(rated(*pairs), BINARY)
+    alone = agreement(ratings(*pairs), BINARY)
     turns = [
-        Rating(f"{at}-{turn}", judged, (person,), at) for at, (person, judged) in enumerate(pairs) for turn in "12345"
+        Rating(f"{at}-{turn}", judge, (person,), at) for at, (person, judge) in enumerate(pairs) for turn in "12345"
     ]
     result = agreement(turns, BINARY)
     assert (result.n, result.n_cases, result.n_units) == (100, 100, 20)

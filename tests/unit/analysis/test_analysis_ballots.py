@@ -16,27 +16,27 @@ def vote(model: str, label: str | int | None, repeat: int = 1, *, swapped: bool 
     return Vote(model, verdict, repeat, swapped)
 
 
-def voted(*votes: Vote, metric: str = "tone") -> Outcome:
-    made = outcome("q", 1.0)
+def outcome_with_votes(*votes: Vote, metric: str = "tone") -> Outcome:
+    base = outcome("q", 1.0)
     return Outcome(
-        made.nodeid, "q", made.testbed, {}, "mine", "scored",
+        base.nodeid, "q", base.testbed, {}, "mine", "scored",
         scores={"accuracy": Score(1.0), metric: Score(1.0, verdict=Verdict("so", votes=votes))},
     )  # fmt: skip
 
 
 def test_ballots_are_missing_without_votes() -> None:
-    assert ballots_of([outcome("q", 1.0), voted()]) == []
+    assert ballots_of([outcome("q", 1.0), outcome_with_votes()]) == []
 
 
 def test_pairs_of_judges_repeats_and_orders_are_separate() -> None:
     (ballots,) = ballots_of([
-        voted(
+        outcome_with_votes(
             vote("a", "yes"), vote("a", "no", 2), vote("a", "yes", swapped=True),
             vote("b", "yes"), vote("b", "no", 2), vote("b", None, swapped=True),
         ),
-        voted(vote("a", "no"), vote("b", "yes")),
-        voted(vote("a", "no"), vote("b", "no")),
-        voted(vote("a", "no"), vote("b", None)),
+        outcome_with_votes(vote("a", "no"), vote("b", "yes")),
+        outcome_with_votes(vote("a", "no"), vote("b", "no")),
+        outcome_with_votes(vote("a", "no"), vote("b", None)),
     ])  # fmt: skip
     assert ballots == Ballots(
         "tone", ("a", "b"), n_votes=12, n_unread=2, n_answers=3, n_split=2,
@@ -48,8 +48,8 @@ def test_pairs_of_judges_repeats_and_orders_are_separate() -> None:
 
 def test_metrics_are_separate_and_an_unread_panel_has_no_share() -> None:
     one, other = ballots_of([
-        voted(vote("a", None), vote("b", 3)),
-        voted(vote("c", 1), vote("c", 1, 2), metric="stars"),
+        outcome_with_votes(vote("a", None), vote("b", 3)),
+        outcome_with_votes(vote("c", 1), vote("c", 1, 2), metric="stars"),
     ])  # fmt: skip
     assert (one.metric, one.n_answers, one.split, one.judges) == ("tone", 0, None, NOTHING)
     assert (other.metric, other.models, other.split, other.repeats.share) == ("stars", ("c",), 0, 1)

@@ -132,9 +132,9 @@ def test_the_interval_is_over_cases_also_with_several_settings() -> None:
 
 def test_cases_with_equal_scores_under_all_settings_count_once() -> None:
     values = [1.0, 1.0, 0.0, 1.0]
-    thrice = [outcome(str(at), value, noise_rate=rate) for at, value in enumerate(values) for rate in RATES]
-    assert cell_of("accuracy", True, thrice) == Cell(0.75, 12, 0, wilson_interval(0.75 * 3, 3))
-    right = [*thrice[:3], thrice[3]]
+    outcomes = [outcome(str(at), value, noise_rate=rate) for at, value in enumerate(values) for rate in RATES]
+    assert cell_of("accuracy", True, outcomes) == Cell(0.75, 12, 0, wilson_interval(0.75 * 3, 3))
+    right = [*outcomes[:3], outcomes[3]]
     assert cell_of("accuracy", True, right) == Cell(1.0, 4, 0, wilson_interval(2, 2))
 
 
@@ -187,7 +187,7 @@ def test_dialogues_with_equal_turns_count_once_each() -> None:
 
 
 def test_the_interval_of_units_of_different_sizes_is_students_t_on_the_logit_scale() -> None:
-    """Units 1 1 0, 1 and 0 0: m = 1/2, without each unit 1/3, 2/5 and 3/4, so that v = 2/3 (1/36 + 1/100 + 1/16).
+    """Units 1 1 0, 1 and 0 0: m = 1/2, without each unit 1/3, 2/5 and 3/4, thus v = 2/3 (1/36 + 1/100 + 1/16).
 
     With t = 4.3027 for 2 degrees of freedom, 4.3027 sqrt(v) / 0.25 = 4.4500: the ends are 1 / (1 + exp(±4.4500)).
     """

@@ -1,3 +1,5 @@
+"""Comparisons of two runs: metrics, cells, causes and units."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ from pytest_rageval.analysis.baseline.sensitivity import sensitivity_of
 from pytest_rageval.analysis.baseline.snapshot import Measured
 
 
-def compared(
+def comparison_of(
     before: Sequence[Measured], after: Sequence[Measured], *, whole: bool = True, all_cells: bool = True
 ) -> Comparison:
     return compare(snapshot(before), snapshot(after), alpha=0.05, whole=whole, all_cells=all_cells)
@@ -33,7 +35,7 @@ def cell(comparison: Comparison, **where: str) -> MetricComparison:
 
 def test_broken_and_fixed_cases_have_their_causes() -> None:
     before, after = run_of(True, True, False, True, evidence=1.0), run_of(False, True, True, True, evidence=0.0)
-    result = cell(compared(before, after))
+    result = cell(comparison_of(before, after))
     assert (result.testbed, result.metric, result.system) == (TESTBED, "accuracy", "mine")
     assert [pair.after.case for pair in result.broken] == ["q0"]
     assert [pair.after.case for pair in result.fixed] == ["q2"]
@@ -42,21 +44,21 @@ def test_broken_and_fixed_cases_have_their_causes() -> None:
     assert result.p_holm == result.test.p_value == 1.0
 
 
-def test_evidence_that_moved_down_in_the_ranking_broke_by_retrieval() -> None:
+def test_a_lower_rank_of_the_evidence_is_caused_by_retrieval() -> None:
     before, after = (
         [measured(f"q{at}", scores={"RR": value, "f1": value}, evidence=1.0, topic="AB"[at % 2]) for at in range(4)]
         for value in (1.0, 0.5)
     )
-    for each in compared(before, after).results:
+    for each in comparison_of(before, after).results:
         cause = "retrieval" if each.metric == "RR" else "generation"
         assert each.causes == dict.fromkeys(each.causes, 0) | {cause: each.n}
 
 
-def test_cells_are_corrected_over_all_of_the_metric() -> None:
+def test_p_values_of_cells_are_corrected_over_all_cells_of_a_metric() -> None:
     n = 24
     before = run_of(*[True] * n, topics="AAAB")
     after = run_of(*(number % 4 == 3 for number in range(n)), topics="AAAB")
-    comparison = compared(before, after)
+    comparison = comparison_of(before, after)
     a, b = cell(comparison, topic="A", task="qa"), cell(comparison, topic="B", task="qa")
     raw = [a.test.p_value, b.test.p_value]
     assert [a.p_holm, b.p_holm] == holm(raw)
@@ -68,14 +70,14 @@ def test_cells_are_corrected_over_all_of_the_metric() -> None:
     assert comparison.cells_of(cell(comparison)) == (a, b)
 
 
-def test_one_cell_is_none() -> None:
-    assert [each.slice for each in compared(run_of(True, topics="A"), run_of(True, topics="A")).results] == [{}]
+def test_a_single_cell_is_not_listed() -> None:
+    assert [each.slice for each in comparison_of(run_of(True, topics="A"), run_of(True, topics="A")).results] == [{}]
 
 
 def test_a_metric_whose_lower_values_are_better_breaks_by_rising() -> None:
     before = [measured("q1", scores={"lies": 0.0}), measured("q2", scores={"lies": 1.0})]
     after = [measured("q1", scores={"lies": 0.5}), measured("q2", scores={"lies": 0.0})]
-    result = cell(compared(before, after))
+    result = cell(comparison_of(before, after))
     assert [pair.after.case for pair in result.broken] == ["q1"]
     assert [pair.after.case for pair in result.fixed] == ["q2"]
 
@@ -83,19 +85,19 @@ def test_a_metric_whose_lower_values_are_better_breaks_by_rising() -> None:
 def test_metrics_of_both_runs_are_compared_and_their_cells_on_request() -> None:
     before = [measured("q1", 1.0, scores={"f1": 0.5}, topic="A"), measured("q2", 1.0, topic="B")]
     after = [measured("q1", 1.0, scores={"f1": 0.25}, topic="A"), measured("q2", 1.0, scores={"f1": 1.0}, topic="B")]
-    comparison = compared(before, after)
+    comparison = comparison_of(before, after)
     assert [(each.metric, each.test.n_pairs) for each in comparison.overall] == [("accuracy", 2), ("f1", 1)]
     assert [comparison.is_primary(each) for each in comparison.overall] == [True, False]
     after = [measured("q1", 1.0, scores={"f1": 0.5}, topic="A"), measured("q2", 1.0, scores={"f1": 1.0}, topic="B")]
-    assert [each.metric for each in compared(after, after).results] == ["accuracy"] * 3 + ["f1"] * 3
-    assert [each.metric for each in compared(after, after, all_cells=False).results] == ["accuracy"] * 3 + ["f1"]
+    assert [each.metric for each in comparison_of(after, after).results] == ["accuracy"] * 3 + ["f1"] * 3
+    assert [each.metric for each in comparison_of(after, after, all_cells=False).results] == ["accuracy"] * 3 + ["f1"]
 
 
 def test_a_case_under_several_settings_is_one_pair() -> None:
     rates = ("0", "0.4", "0.8")
     before = [measured(f"q{n}", 1.0, data=f"{n}{rate}", noise_rate=rate) for n in range(4) for rate in rates]
     after = [measured(f"q{n}", float(n > 0), data=f"{n}{rate}", noise_rate=rate) for n in range(4) for rate in rates]
-    comparison = compared(before, after)
+    comparison = comparison_of(before, after)
     overall = cell(comparison)
     assert (overall.test.n_pairs, overall.test.baseline, overall.test.value) == (4, 1.0, 0.75)
     assert len(overall.broken) == 3
@@ -111,26 +113,26 @@ def test_the_case_is_the_unit_of_a_difference() -> None:
     assert (result.n_pairs, result.delta) == (1, -0.5)
 
 
-def test_systems_are_shown_side_by_side() -> None:
+def test_each_system_is_compared_separately() -> None:
     before = [measured("q1", 1.0, system=name) for name in ("a", "b")]
     after = [measured("q1", 1.0, system="a"), measured("q1", 0.0, system="b")]
-    result = {each.system: each.test.delta for each in compared(before, after).overall}
+    result = {each.system: each.test.delta for each in comparison_of(before, after).overall}
     assert result == {"a": 0.0, "b": -1.0}
 
 
 def test_cases_missing_from_a_partial_run_are_not_removed() -> None:
     before, after = run_of(True, True), run_of(True)
-    assert [case.case for case in compared(before, after).pairing.removed] == ["q1"]
-    assert compared(before, after, whole=False).pairing.removed == ()
+    assert [case.case for case in comparison_of(before, after).pairing.removed] == ["q1"]
+    assert comparison_of(before, after, whole=False).pairing.removed == ()
 
 
 def test_an_answer_that_changed_while_its_scores_did_not_is_counted() -> None:
     before = [measured("q1", 1.0, said=["a"]), measured("q2", 1.0, said=["a"]), measured("q3", 1.0)]
     after = [measured("q1", 1.0, said=["b"]), measured("q2", 0.0, said=["b"]), measured("q3", 1.0, said=["b"])]
-    assert compared(before, after).answers_changed == 1
+    assert comparison_of(before, after).answers_changed == 1
 
 
-def test_the_cells_are_those_of_the_wanted_facets() -> None:
+def test_the_cells_are_those_of_the_requested_facets() -> None:
     cases = [measured(f"q{n}", 1.0, topic="A", level=level, task="qa") for n, level in enumerate(("deep", "flat"))]
     result = compare(snapshot(cases), snapshot(cases), ("level", "topic"), alpha=0.05)
     assert [dict(each.slice) for each in result.results if each.slice] == [
@@ -138,10 +140,10 @@ def test_the_cells_are_those_of_the_wanted_facets() -> None:
     ]  # fmt: skip
 
 
-def test_a_plan_is_of_each_primary_metric_and_wants_more_cases_for_a_smaller_drop() -> None:
+def test_each_primary_metric_has_a_plan_with_more_cases_for_a_smaller_drop() -> None:
     cases = [measured(f"q{n}", float(n % 3 > 0), scores={"f1": 0.5}) for n in range(30)]
     after = [measured(f"q{n}", float(n % 4 > 0), scores={"f1": 0.5}) for n in range(30)]
-    comparison = compared(cases, after)
+    comparison = comparison_of(cases, after)
     (great,), (small,) = (sensitivity_of(comparison, drop, alpha=0.05) for drop in (0.2, 0.05))
     assert great.comparison.metric == small.comparison.metric == "accuracy"
     assert great.needed is not None
@@ -152,9 +154,9 @@ def test_a_plan_is_of_each_primary_metric_and_wants_more_cases_for_a_smaller_dro
     assert least.needed <= 30
 
 
-def test_the_cell_of_cases_without_facets_is_not_taken_for_all_cases() -> None:
+def test_the_cell_of_cases_without_facets_is_separate_from_all_cases() -> None:
     cases = [measured("q1", 1.0, topic="A"), measured("q2", 1.0)]
-    comparison = compared(cases, cases)
+    comparison = comparison_of(cases, cases)
     assert [each.test.n_pairs for each in comparison.overall] == [2]
     assert [dict(each.slice) for each in comparison.cells_of(comparison.overall[0])] == [
         {"topic": "A"}, {"topic": "-", "ability": "-"},

@@ -1,3 +1,5 @@
+"""Means of judges' values, corrected by labels of people."""
+
 from __future__ import annotations
 
 import random
@@ -11,7 +13,7 @@ from pytest_rageval.analysis.statistics import t_quantile
 from pytest_rageval.analysis.units import Units
 
 
-def test_a_judge_that_is_always_right_is_worth_as_many_labels() -> None:
+def test_a_perfect_judge_narrows_the_interval_of_the_labels() -> None:
     result = corrected_mean([1.0, 0.0] * 10, [1.0, 0.0] * 10, [1.0, 0.0] * 490)
     assert (result.n_labelled, result.n_judged, result.value) == (20, 1000, 0.5)
     assert result.weight == pytest.approx(1, abs=0.06)
@@ -20,18 +22,18 @@ def test_a_judge_that_is_always_right_is_worth_as_many_labels() -> None:
     assert result.ci95[1] - result.ci95[0] < 0.7 * (result.labelled.ci95[1] - result.labelled.ci95[0])
 
 
-@pytest.mark.parametrize("judged", [[1.0] * 20, [1.0, 1.0, 0.0, 0.0] * 5])
-def test_a_judge_that_knows_nothing_leaves_what_people_say(judged: list[float]) -> None:
-    result = corrected_mean([1.0, 0.0] * 10, judged, judged * 10)
+@pytest.mark.parametrize("judge_scores", [[1.0] * 20, [1.0, 1.0, 0.0, 0.0] * 5])
+def test_a_judge_without_information_leaves_the_mean_of_the_labels(judge_scores: list[float]) -> None:
+    result = corrected_mean([1.0, 0.0] * 10, judge_scores, judge_scores * 10)
     assert result.weight == 0
     assert result.value == result.labelled.value == 0.5
     assert result.ci95 == pytest.approx(result.labelled.ci95)
 
 
-def test_a_bias_is_taken_out() -> None:
-    """The judge takes every third wrong answer for right."""
-    people, judged = [1.0, 0.0, 0.0, 0.0] * 15, [1.0, 1.0, 0.0, 0.0] * 15
-    result = corrected_mean(people, judged, judged * 10)
+def test_the_bias_of_a_judge_is_corrected() -> None:
+    """The judge calls every third wrong answer right."""
+    people, judge_scores = [1.0, 0.0, 0.0, 0.0] * 15, [1.0, 1.0, 0.0, 0.0] * 15
+    result = corrected_mean(people, judge_scores, judge_scores * 10)
     assert result.raw.value == 0.5
     assert result.value == pytest.approx(0.25)
     assert result.ci95 is not None
@@ -40,19 +42,19 @@ def test_a_bias_is_taken_out() -> None:
 
 def test_a_corrected_mean_is_the_one_computed_by_hand() -> None:
     """The variance of the judge's twenty values is 5 / 19, its covariance with the ten labels 1.6 / 9, n / N is 1."""
-    people, judged = [1.0, 1.0, 0.0, 0.0, 1.0] * 2, [1.0, 1.0, 0.0, 0.0, 0.0] * 2
-    result = corrected_mean(people, judged, [1.0, 0.0, 1.0, 0.0, 1.0] * 2)
+    people, judge_scores = [1.0, 1.0, 0.0, 0.0, 1.0] * 2, [1.0, 1.0, 0.0, 0.0, 0.0] * 2
+    result = corrected_mean(people, judge_scores, [1.0, 0.0, 1.0, 0.0, 1.0] * 2)
     weight = (1.6 / 9) / (2 * 5 / 19)
     assert result.weight == pytest.approx(weight)
     assert result.value == pytest.approx(weight * 0.6 + 0.6 - weight * 0.4)
-    # Four right answers that the judge finds (1 - w), four wrong ones (0), two that it misses (1); and the invented.
+    # Four right answers that the judge finds (1 - w), four wrong ones (0), two that it misses (1), four pseudo-answers.
     errors = [1 - weight] * 4 + [0.0] * 4 + [1.0] * 2 + [0.0, 1 - weight, 1.0, -weight]
     spread = weight**2 * (2.4 / 9) / 10 + variance(errors) / 14
     centre = weight * 0.6 + fmean(errors)
     assert result.ci95 == pytest.approx((centre - 2.2622 * sqrt(spread), centre + 2.2622 * sqrt(spread)), abs=1e-4)
 
 
-def test_it_stays_in_its_range() -> None:
+def test_a_corrected_mean_and_its_interval_stay_between_0_and_1() -> None:
     result = corrected_mean([1.0, 1.0, 1.0, 1.0, 0.9] * 2, [0.0, 0.1, 0.0, 0.2, 0.0] * 2, [1.0] * 50)
     assert result.value is not None
     assert result.ci95 is not None
@@ -72,8 +74,8 @@ def test_the_interval_covers_the_truth_and_the_raw_mean_does_not() -> None:
     covered = raw = 0
     for _ in range(300):
         truth = [float(random_.random() < 0.6) for _ in range(260)]
-        judged = [float(random_.random() < (0.9 if right else 0.35)) for right in truth]
-        result = corrected_mean(truth[:60], judged[:60], judged[60:])
+        judge_scores = [float(random_.random() < (0.9 if right else 0.35)) for right in truth]
+        result = corrected_mean(truth[:60], judge_scores[:60], judge_scores[60:])
         assert result.ci95 is not None
         assert result.raw.ci95 is not None
         covered += result.ci95[0] <= 0.6 <= result.ci95[1]
@@ -86,18 +88,18 @@ def units(*names: int) -> Units:
     return Units(tuple((str(name),) for name in names), len(set(names)), "dialogue")
 
 
-def test_units_of_one_case_each_give_the_very_numbers_of_none() -> None:
+def test_units_of_one_case_each_give_the_same_result_as_no_units() -> None:
     values = [1.0, 0.0] * 10, [1.0, 0.0, 1.0, 1.0] * 5, [1.0, 0.0, 1.0] * 30
     assert corrected_mean_of_units(*values, units(*range(110))) == corrected_mean(*values)
 
 
-def test_the_corrected_mean_of_dialogues_is_that_of_cases_with_the_interval_of_dialogues() -> None:
+def test_dialogues_change_the_interval_of_a_corrected_mean_and_not_its_value() -> None:
     """20 labelled dialogues of 2 equal turns and 45 others: the errors e of the dialogues and the judge's values vary.
 
-    With all turns of a dialogue alike, the influences are those of 20 and 45 single cases, and K / (K - 1) = 65 / 64.
+    All turns of a dialogue are alike. So the influences are those of 20 and 45 single cases, and K / (K - 1) = 65 / 64.
     """
-    people, judged, others = [1.0, 0.0] * 10, [1.0, 0.0, 1.0, 1.0] * 5, [1.0, 0.0, 1.0] * 15
-    twice = [[value for value in side for _ in range(2)] for side in (people, judged, others)]
+    people, judge_scores, others = [1.0, 0.0] * 10, [1.0, 0.0, 1.0, 1.0] * 5, [1.0, 0.0, 1.0] * 15
+    twice = [[value for value in side for _ in range(2)] for side in (people, judge_scores, others)]
     result = corrected_mean_of_units(twice[0], twice[1], twice[2], units(*(at // 2 for at in range(130))))
     plain = corrected_mean(twice[0], twice[1], twice[2])
     assert (result.value, result.weight, result.n_labelled, result.n_judged) == (plain.value, plain.weight, 40, 130)
@@ -105,14 +107,14 @@ def test_the_corrected_mean_of_dialogues_is_that_of_cases_with_the_interval_of_d
     assert result.value is not None
     assert result.weight is not None
     assert result.ci95 is not None
-    errors = [person - result.weight * value for person, value in zip(people, judged, strict=True)]
+    errors = [person - result.weight * value for person, value in zip(people, judge_scores, strict=True)]
     of_errors = pvariance(errors) / 20
     of_others = result.weight**2 * pvariance(others) / 45
     half = t_quantile(19) * ((of_errors + of_others) * 65 / 64) ** 0.5
     assert result.ci95 == pytest.approx((result.value - half, result.value + half))
 
 
-def test_labels_of_too_few_dialogues_are_too_few() -> None:
+def test_labels_of_too_few_dialogues_give_no_corrected_mean() -> None:
     values = [1.0, 0.0] * 20, [1.0, 0.0] * 20, [1.0, 0.0] * 20
     result = corrected_mean_of_units(*values, units(*(at // 5 for at in range(80))))
     assert (result.value, result.ci95, result.reason) == (None, None, "too_few")
@@ -120,14 +122,16 @@ def test_labels_of_too_few_dialogues_are_too_few() -> None:
 
 @pytest.mark.parametrize(("right", "wrong"), [(0.95, 0.05), (0.95, 0.3), (0.7, 0.05), (0.5, 0.5), (0.99, 0.6)])
 @pytest.mark.parametrize(("n", "truth"), [(10, 0.6), (15, 0.6), (30, 0.6), (15, 0.9)])
-def test_few_labels_are_enough_for_an_interval_that_holds(n: int, truth: float, right: float, wrong: float) -> None:
-    """A judge says right of the share ``right`` of right answers, and of the share ``wrong`` of wrong ones."""
+def test_few_labels_are_enough_for_an_interval_that_covers_the_truth(
+    n: int, truth: float, right: float, wrong: float
+) -> None:
+    """``right`` and ``wrong`` are the shares of right and of wrong answers that the judge calls right."""
     draw = random.Random(11)
-    held: list[bool] = []
-    while len(held) < 300:
+    coverage: list[bool] = []
+    while len(coverage) < 300:
         people = [float(draw.random() < truth) for _ in range(20 * n)]
-        judged = [float(draw.random() < (right if value else wrong)) for value in people]
-        interval = corrected_mean(people[:n], judged[:n], judged[n:]).ci95
+        judge_scores = [float(draw.random() < (right if value else wrong)) for value in people]
+        interval = corrected_mean(people[:n], judge_scores[:n], judge_scores[n:]).ci95
         if interval is not None:
-            held.append(interval[0] <= truth <= interval[1])
-    assert fmean(held) >= 0.93
+            coverage.append(interval[0] <= truth <= interval[1])
+    assert fmean(coverage) >= 0.93

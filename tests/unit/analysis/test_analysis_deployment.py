@@ -1,3 +1,5 @@
+"""Times of stages and queries, and facts about retrievers."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -23,7 +25,7 @@ def step(kind: str, seconds: Any, **detail: Any) -> Step:
     return Step(kind, {"seconds": seconds, **detail})
 
 
-def test_the_stages_of_each_system_in_the_order_of_its_steps() -> None:
+def test_stages_are_listed_for_each_system_in_the_order_of_its_steps() -> None:
     outcomes = [
         outcome("q1", step("retrieve", 1.0), step("generate", 4.0)),
         outcome("q2", step("retrieve", 3.0), step("generate", 8.0)),
@@ -77,7 +79,7 @@ def test_the_highest_times_and_memory_of_all_processes_count() -> None:
     assert merge_facts(merge_facts([], two), one) == [both]
 
 
-def test_what_no_process_knows_stays_unknown() -> None:
+def test_a_fact_that_no_process_knows_stays_unknown() -> None:
     facts = {"retriever": "bm25", "build_s": None}
     assert merge_facts([facts], facts) == [facts]
 
@@ -85,7 +87,7 @@ def test_what_no_process_knows_stays_unknown() -> None:
 @pytest.mark.parametrize(
     "other", [{"retriever": "dense"}, {"index": "hnsw"}, {"passages": 10}, {"model": "b"}, {"m": 8}]
 )
-def test_other_retrievers_are_listed_apart(other: dict[str, Any]) -> None:
+def test_other_retrievers_are_listed_separately(other: dict[str, Any]) -> None:
     facts = {"retriever": "bm25", "passages": 9}
     assert merge_facts([facts], {**facts, **other}) == [facts, {**facts, **other}]
 
@@ -98,7 +100,7 @@ def test_measured_facts_do_not_distinguish_retrievers() -> None:
     assert merge_facts([one], {**one, "dense.recall@10": 0.8}) == [{**one, "dense.recall@10": 0.8}]
 
 
-def test_queries_of_a_name_that_several_bear_are_nobodys() -> None:
+def test_queries_of_a_name_of_several_retrievers_belong_to_none_of_them() -> None:
     stage = Stage("bm25", "retrieve", 2, 1.0, 1.0)
     bm25, other = {"retriever": "bm25"}, {"retriever": "dense"}
     assert queries_of_each([bm25, other], {"bm25": stage}) == [stage, None]

@@ -55,7 +55,7 @@ def test_each_setting_and_repeat_is_a_separate_conversation() -> None:
     assert (result.n, result.whole) == (4, 0.5)
 
 
-def test_a_gate_and_the_direction_say_what_a_miss_is() -> None:
+def test_a_gate_or_else_the_direction_decides_what_a_miss_is() -> None:
     outcomes = [*talk("a", 0.6, 0.7), *talk("b", 0.4, 0.9)]
     gated = result_of(outcomes, "accuracy >= 0.5")
     assert gated is not None

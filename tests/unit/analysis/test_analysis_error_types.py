@@ -1,3 +1,5 @@
+"""Shares of error types of agents, their averages and reasons."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -30,11 +32,11 @@ PUBLISHED = {  # ACC WA EM AM GE TE RE; ME is 0
 }
 
 
-def diagnosed(
+def diagnosed_outcome(
     name: str, kind: DiagnosisType, why: str = "why", trace: Sequence[Step] = (), **facets: Any
 ) -> DiagnosedOutcome:
-    of = outcome(name, 1.0, **facets)
-    return DiagnosedOutcome(replace(of, answer=Answer("text", trace=tuple(trace))), kind, why)
+    base = outcome(name, 1.0, **facets)
+    return DiagnosedOutcome(replace(base, answer=Answer("text", trace=tuple(trace))), kind, why)
 
 
 def types(em: float, am: float, ge: float, te: float, re: float) -> list[DiagnosisType]:
@@ -44,7 +46,7 @@ def types(em: float, am: float, ge: float, te: float, re: float) -> list[Diagnos
 
 
 @pytest.mark.parametrize(("acc", "wa", "em", "am", "ge", "te", "re"), PUBLISHED.values(), ids=PUBLISHED)
-def test_published_level_macro_averages(
+def test_level_macro_averages_equal_the_published_ones(
     acc: float, wa: float, em: float, am: float, ge: float, te: float, re: float
 ) -> None:
     """Each cell's tasks differ in EM and RE; their mean is the published one."""
@@ -62,7 +64,7 @@ def test_published_level_macro_averages(
     assert shares["EM"] + shares["AM"] + shares["A?"] == pytest.approx(shares["ACC"])
 
 
-def test_the_three_averages_of_one_run() -> None:
+def test_the_averages_weigh_answers_tasks_or_levels_equally() -> None:
     few = micro(["EM"])
     many = micro(["EM", "RE", "RE", "RE"])
     assert few is not None
@@ -86,8 +88,8 @@ def test_a_missing_cell_withholds_an_average() -> None:
     assert task_macro([]) is None
     assert level_macro([[one], [one, None]]) is None
     cases = [
-        diagnosed("a", "EM", domain="wiki", level="1", task="x"),
-        diagnosed("b", "RE", domain="wiki", level="2", task="y"),
+        diagnosed_outcome("a", "EM", domain="wiki", level="1", task="x"),
+        diagnosed_outcome("b", "RE", domain="wiki", level="2", task="y"),
     ]
     other = [DiagnosedOutcome(replace(cases[0].outcome, system="other"), "EM", "")]
     for average in ("task_macro", "level_macro"):
@@ -108,14 +110,14 @@ def test_percents_sum_to_100(counts: dict[DiagnosisType, int]) -> None:
         assert count or not whole[name]
 
 
-def test_percents_by_the_largest_remainder() -> None:
+def test_percents_are_rounded_by_the_largest_remainder() -> None:
     assert percents({"EM": 1, "AM": 1, "GE": 1}) == {"EM": 34, "AM": 33, "GE": 33}
     assert percents({"EM": 2, "AM": 1, "GE": 0}) == {"EM": 67, "AM": 33, "GE": 0}
     assert percents({"EM": 0}) == {"EM": 0}
 
 
 def test_groups_have_wilson_intervals() -> None:
-    cases = [diagnosed(f"q{n}", "EM" if n < 3 else "TE", topic="a" if n % 2 else "b") for n in range(10)]
+    cases = [diagnosed_outcome(f"q{n}", "EM" if n < 3 else "TE", topic="a" if n % 2 else "b") for n in range(10)]
     analysis = analyze(cases, [], None, "micro")
     (group,) = analysis.groups
     assert (group.n, group.counts["EM"], group.counts["TE"]) == (10, 3, 7)
@@ -125,24 +127,24 @@ def test_groups_have_wilson_intervals() -> None:
     assert [(group.value, group.n) for group in by_topic] == [("a", 5), ("b", 5)]
 
 
-def test_the_five_commonest_reasons_with_a_case_each() -> None:
-    cases = [diagnosed(f"q{n}{i}", "RE", f"reason {n}") for n in range(7) for i in range(n + 1)]
-    cases.append(diagnosed("right", "EM", "not listed"))
+def test_the_five_most_common_reasons_are_listed_with_a_case_each() -> None:
+    cases = [diagnosed_outcome(f"q{n}{i}", "RE", f"reason {n}") for n in range(7) for i in range(n + 1)]
+    cases.append(diagnosed_outcome("right", "EM", "not listed"))
     reasons = analyze(cases, [], None, "micro").reasons
     assert [(each.why, each.n) for each in reasons] == [(f"reason {n}", n + 1) for n in (6, 5, 4, 3, 2)]
     assert reasons[0].nodeid == "test_a.py::test_a[q60]"
 
 
-def test_tools_and_what_failed_where_tools_were_the_problem() -> None:
+def test_tools_are_counted_over_all_answers_and_over_tool_errors() -> None:
     search = Step("tool", {"name": "Search", "result": "x"})
     broken = Step("tool", {"name": "Search", "error": "TimeoutError"})
     lookup = Step("tool", {"name": "Lookup", "found": False})
     nested = Step("retrieve", {"parent": 0})
     cases = [
-        diagnosed("a", "EM", trace=[search, nested]),
-        diagnosed("b", "TE", trace=[broken, broken, search]),
-        diagnosed("c", "TE", trace=[broken, lookup]),
-        diagnosed("d", "RE"),
+        diagnosed_outcome("a", "EM", trace=[search, nested]),
+        diagnosed_outcome("b", "TE", trace=[broken, broken, search]),
+        diagnosed_outcome("c", "TE", trace=[broken, lookup]),
+        diagnosed_outcome("d", "RE"),
     ]
     analysis = analyze(cases, [], None, "micro")
     assert [tuple(each)[1:] for each in analysis.tools] == [("Search", 5, 3, 3, 0.75), ("Lookup", 1, 1, 1, 0.25)]
@@ -150,10 +152,10 @@ def test_tools_and_what_failed_where_tools_were_the_problem() -> None:
 
 
 def test_outcomes_without_a_type_are_counted_by_reason() -> None:
-    judged = replace(outcome("a", 1.0), scores={"diagnosis:TE": Score.not_applicable("unanswerable")})
+    unanswerable = replace(outcome("a", 1.0), scores={"diagnosis:TE": Score.not_applicable("unanswerable")})
     ability = outcome("b", 1.0, ability="noise_robustness")
     supplied = replace(outcome("c", 1.0), supplied=("p0",))
-    assert without_type([judged, ability, supplied, outcome("d", 1.0), failed("e")]) == {
+    assert without_type([unanswerable, ability, supplied, outcome("d", 1.0), failed("e")]) == {
         "ability_testbed": 1,
         "error": 1,
         "no_trace": 1,
@@ -170,7 +172,7 @@ def test_outcomes_without_a_type_are_counted_by_reason() -> None:
         (None, "level_macro", "--average level_macro needs the facet domain, and 1 of 1 answers lack it"),
     ],
 )
-def test_what_the_answers_lack(by: str | None, average: Average, problem: str) -> None:
-    with pytest.raises(SettingError, match=r"unknown facet|needs the facet") as refused:
-        analyze([diagnosed("a", "EM", topic="x")], [], by, average)
-    assert str(refused.value) == problem
+def test_a_facet_that_answers_lack_is_refused(by: str | None, average: Average, problem: str) -> None:
+    with pytest.raises(SettingError, match=r"unknown facet|needs the facet") as error:
+        analyze([diagnosed_outcome("a", "EM", topic="x")], [], by, average)
+    assert str(error.value) == problem

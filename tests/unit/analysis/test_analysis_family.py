@@ -20,7 +20,7 @@ from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_tes
 ALPHA = 0.05
 
 
-def compared(changes: Mapping[Any, float], n: int = 20) -> PairedTest:
+def comparison_of(changes: Mapping[Any, float], n: int = 20) -> PairedTest:
     """Return a comparison of ``n`` cases with these changes, in whole steps or less, positive for the worse."""
     values = [*changes.values(), *[0.0] * (n - len(changes))]
     result = paired_test([max(0.0, value) for value in values], [max(0.0, -value) for value in values])
@@ -29,7 +29,7 @@ def compared(changes: Mapping[Any, float], n: int = 20) -> PairedTest:
 
 def steps(name: str, worse: int, better: int = 0) -> PairedTest:
     """Return a comparison with units of its own."""
-    return compared({f"{name}{at}": 1.0 if at < worse else -1.0 for at in range(worse + better)})
+    return comparison_of({f"{name}{at}": 1.0 if at < worse else -1.0 for at in range(worse + better)})
 
 
 def p_values(*result: PairedTest) -> list[float | None]:
@@ -47,7 +47,7 @@ def test_a_comparison_alone_keeps_its_p_and_its_level() -> None:
     assert adjust_family([], ALPHA) == []
 
 
-def test_comparisons_whose_smallest_p_is_too_large_cost_nothing() -> None:
+def test_comparisons_whose_smallest_p_is_too_large_do_not_adjust_others() -> None:
     """Tarone: of ten comparisons, nine with one or four changes cannot have a p of 1/128; Holm would give 10/128."""
     others = [steps(name, 1) for name in "bcd"] + [steps("e", 2, 1)]
     first, *rest = adjust_family([steps("a", 7), *others], ALPHA)
@@ -68,12 +68,12 @@ def test_the_step_down_excludes_decided_comparisons() -> None:
     assert p_values(steps("a", 6), steps("b", 5, 1)) == [1 - (1 - 1 / 64) ** 2, 7 / 64]
 
 
-def test_nothing_that_changed_is_nothing_to_adjust() -> None:
+def test_comparisons_without_changes_adjust_nothing() -> None:
     assert p_values(steps("a", 0), steps("b", 0)) == [1, 1]
     assert p_values(steps("a", 0), steps("b", 5), paired_test([], [])) == [1, 1 / 32, None]
 
 
-def every_way(family: Sequence[Mapping[str, float]]) -> list[float]:
+def p_values_by_definition(family: Sequence[Mapping[str, float]]) -> list[float]:
     """Return the adjusted p-values from their definition."""
 
     def z(changes: Mapping[str, float], signs: Mapping[str, int]) -> float:
@@ -87,27 +87,27 @@ def every_way(family: Sequence[Mapping[str, float]]) -> list[float]:
     least = 0.0
     for rank, changes in enumerate(order):
         reached = [max(z(each, way) for each in order[rank:]) >= z(changes, ways[0]) - 1e-9 for way in ways]
-        least = max(least, sum(reached) / len(ways), compared(changes).p_worse or 0)
+        least = max(least, sum(reached) / len(ways), comparison_of(changes).p_worse or 0)
         p_of[id(changes)] = least
     return [p_of[id(changes)] for changes in family]
 
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("graded", [False, True])
-def test_few_units_have_signs_in_every_way(seed: int, graded: bool) -> None:
+def test_few_units_get_all_combinations_of_signs(seed: int, graded: bool) -> None:
     draw = random.Random(seed)
     sizes = (0.2, 0.5, 1.0) if graded else (1.0,)
     family = []
     for _ in range(draw.randint(2, 5)):
         units = draw.sample("abcdefghij", draw.randint(1, 8))
         family.append({unit: draw.choice(sizes) * draw.choice((1, 1, 1, -1)) for unit in units})
-    assert p_values(*map(compared, family)) == pytest.approx(every_way(family))
+    assert p_values(*map(comparison_of, family)) == pytest.approx(p_values_by_definition(family))
 
 
-def test_more_units_have_signs_at_random_and_the_same_ones_each_time() -> None:
+def test_many_units_get_random_signs_that_are_the_same_each_time() -> None:
     family = [steps("a", 8, 1), steps("b", 8, 1), steps("c", 3, 5)]
     of_two = 1 - (1 - 10 / 512) ** 2
-    of_three = 1 - (1 - 10 / 512) ** 2 * (1 - 1 / 256)  # of c, all eight
+    of_three = 1 - (1 - 10 / 512) ** 2 * (1 - 1 / 256)  # for c, all eight
     first, second, third = p_values(*family)
     assert first == second == pytest.approx(of_three, abs=0.006)
     assert of_two < of_three < ALPHA < (third or 0)
@@ -125,7 +125,7 @@ def test_the_level_of_a_comparison_depends_on_the_others() -> None:
     assert ALPHA / 2 < unchanged.level < ALPHA == other.level
 
 
-def test_families_without_a_change_need_no_library() -> None:
+def test_families_without_a_change_import_no_numpy() -> None:
     code = (
         "import sys; from pytest_rageval.analysis.baseline.family import adjust_family; "
         "from pytest_rageval.analysis.baseline.paired_tests import paired_test; "

@@ -1,3 +1,5 @@
+"""Parsing and checking of gate expressions."""
+
 from __future__ import annotations
 
 import time
@@ -12,7 +14,7 @@ FACETS = ["noise_rate", "topic", "task"]
 
 
 @pytest.mark.parametrize(
-    ("text", "gate", "shown"),
+    ("text", "gate", "normal_form"),
     [
         ("accuracy >= 0.85", Gate("accuracy", ">=", 0.85, "0.85"), None),
         ("accuracy>=0.85", Gate("accuracy", ">=", 0.85, "0.85"), "accuracy >= 0.85"),
@@ -59,10 +61,10 @@ FACETS = ["noise_rate", "topic", "task"]
          None),
     ],
 )  # fmt: skip
-def test_an_expression_is_read_and_written_back(text: str, gate: Gate, shown: str | None) -> None:
+def test_an_expression_is_read_and_written_back(text: str, gate: Gate, normal_form: str | None) -> None:
     parsed = parse_gate(text)
     assert parsed == gate
-    assert str(parsed) == (text if shown is None else shown)
+    assert str(parsed) == (text if normal_form is None else normal_form)
     assert parse_gate(str(parsed)) == gate
 
 
@@ -124,9 +126,9 @@ UPPER = "has a malformed baseline; write <= baseline or <= baseline + 0.02"
 )  # fmt: skip
 def test_a_malformed_expression_says_what_is_wrong(text: str, problem: str) -> None:
     for where, prefix in (("", ""), ("tests/test_a.py:3", "tests/test_a.py:3: ")):
-        with pytest.raises(GateSyntaxError) as caught:
+        with pytest.raises(GateSyntaxError) as error:
             parse_gate(text, where)
-        assert str(caught.value) == f"{prefix}gate {text!r} {problem}"
+        assert str(error.value) == f"{prefix}gate {text!r} {problem}"
 
 
 LONG = 100_000
@@ -145,16 +147,16 @@ LONG = 100_000
     ],
     ids=range(27),
 )  # fmt: skip
-def test_a_hostile_expression_is_refused_at_once_and_shortly(text: str) -> None:
+def test_a_hostile_expression_is_refused_quickly_with_a_short_message(text: str) -> None:
     start = time.process_time()
-    with pytest.raises(GateSyntaxError) as caught:
+    with pytest.raises(GateSyntaxError) as error:
         parse_gate(text)
     assert time.process_time() - start < 2
-    assert len(str(caught.value)) < 300
-    assert str(caught.value).isprintable()
+    assert len(str(error.value)) < 300
+    assert str(error.value).isprintable()
 
 
-def test_a_long_valid_expression_is_read_at_once() -> None:
+def test_a_long_valid_expression_is_read_quickly() -> None:
     pairs = {f"k{number}": f"v{number}" for number in range(5_000)}
     start = time.process_time()
     gate = parse_gate(f"a[{','.join(f'{key}={value}' for key, value in pairs.items())}] >= 0.5")
@@ -166,7 +168,7 @@ def test_a_long_valid_expression_is_read_at_once() -> None:
     ("op", "below", "at", "above"),
     [(">=", False, True, True), (">", False, False, True), ("<=", True, True, False), ("<", True, False, False)],
 )
-def test_bounds_below_at_and_above_the_value(op: str, below: bool, at: bool, above: bool) -> None:
+def test_an_operator_decides_below_at_and_above_the_bound(op: str, below: bool, at: bool, above: bool) -> None:
     gate = parse_gate(f"accuracy {op} 0.7")
     assert (gate.holds(0.69), gate.holds(0.7), gate.holds(0.71)) == (below, at, above)
 
@@ -185,7 +187,7 @@ def test_the_rounding_of_a_mean_does_not_decide_at_the_bound() -> None:
     ["accuracy >= 0", "accuracy >= 100%", "nDCG@10[topic=x, task=*] > 1", "n >= 300", "tokens <= 1e6",
      "latency_p95 <= 2.5", "cost_usd <= 3", "error_rate <= 1%", "accuracy >= baseline - 2"],
 )  # fmt: skip
-def test_a_gate_that_can_be_is_accepted(text: str) -> None:
+def test_a_valid_gate_is_accepted(text: str) -> None:
     check_gate(parse_gate(text), METRICS, FACETS)
 
 
@@ -198,26 +200,26 @@ def test_a_gate_that_can_be_is_accepted(text: str) -> None:
         ("accuracy[zzz=x] >= 0.5", "unknown facet 'zzz'; known: noise_rate, task, topic"),
     ],
 )
-def test_an_unknown_name_offers_the_nearest(text: str, problem: str) -> None:
-    with pytest.raises(UnknownNameError) as caught:
+def test_an_unknown_name_suggests_the_nearest_one(text: str, problem: str) -> None:
+    with pytest.raises(UnknownNameError) as error:
         check_gate(parse_gate(text), METRICS, FACETS, "here")
-    assert str(caught.value) == f"here: gate {text!r}: {problem}"
+    assert str(error.value) == f"here: gate {text!r}: {problem}"
 
 
 def test_an_unknown_metric_without_a_near_name_lists_all_names() -> None:
-    with pytest.raises(UnknownNameError) as caught:
+    with pytest.raises(UnknownNameError) as error:
         check_gate(parse_gate("zzzzzz >= 0.5"), METRICS, FACETS)
-    assert caught.value.known == tuple(sorted([*METRICS, *PSEUDO_METRICS]))
-    assert str(caught.value).startswith("gate 'zzzzzz >= 0.5': unknown metric 'zzzzzz'; known: accuracy, cost_usd, ")
+    assert error.value.known == tuple(sorted([*METRICS, *PSEUDO_METRICS]))
+    assert str(error.value).startswith("gate 'zzzzzz >= 0.5': unknown metric 'zzzzzz'; known: accuracy, cost_usd, ")
 
 
 @pytest.mark.parametrize("text", ["accuracy >= 85", "accuracy >= 101%", "accuracy <= -0.1", "error_rate <= 5"])
 def test_a_bound_that_no_share_can_reach_is_refused(text: str) -> None:
     gate = parse_gate(text)
-    with pytest.raises(GateSyntaxError) as caught:
+    with pytest.raises(GateSyntaxError) as error:
         check_gate(gate, METRICS, FACETS, "here")
     what = f"bounds a metric in 0..1 by {gate.bound_text}; write a share or a percentage"
-    assert str(caught.value) == f"here: gate {text!r} {what}"
+    assert str(error.value) == f"here: gate {text!r} {what}"
 
 
 def test_a_value_that_misses_narrowly_is_shown_in_full() -> None:

@@ -1,3 +1,5 @@
+"""Matrices of a metric over two facets, and differences of two systems."""
+
 from __future__ import annotations
 
 import random
@@ -125,8 +127,8 @@ def test_systems_are_compared_on_the_cases_that_both_were_scored_on() -> None:
         assert matrix.cells == ((Cell(0.5, 3, 2, bootstrap_interval([1.0, 0.0, 0.5], -1.0)), Cell(None, 0, 1, None)),)
         assert matrix.total == Cell(0.5, 3, 3, bootstrap_interval([1.0, 0.0, 0.5], -1.0))
         assert matrix.is_difference
-    turned = matrix_of("accuracy", False, ours + theirs, "topic", "task", "a", "b")
-    assert turned.total.mean == -0.5
+    opposite = matrix_of("accuracy", False, ours + theirs, "topic", "task", "a", "b")
+    assert opposite.total.mean == -0.5
 
 
 def test_repeated_cases_are_compared_by_their_means() -> None:
@@ -137,15 +139,15 @@ def test_repeated_cases_are_compared_by_their_means() -> None:
 
 def test_the_gain_is_the_difference_between_the_systems_with_and_without_retrieval() -> None:
     rows = [(f"q{at}", float(at % 3 > 0), float(at % 2), "AB"[at % 2 * (at > 4)]) for at in range(12)]
-    gained = [
+    outcomes_with_gain = [
         replace(outcome(name, with_it, topic=topic),
                 scores={WITH: Score(with_it), WITHOUT: Score(without)})
         for name, with_it, without, topic in rows
     ]  # fmt: skip
-    apart = under("llm", *(outcome(name, value, topic=topic) for name, value, _, topic in rows))
-    apart += under("closed_book", *(outcome(name, value, topic=topic) for name, _, value, topic in rows))
-    gain = matrix_of(GAIN, False, gained, "topic", "task")
-    difference = matrix_of("accuracy", False, apart, "topic", "task", "llm", "closed_book")
+    outcomes_by_system = under("llm", *(outcome(name, value, topic=topic) for name, value, _, topic in rows))
+    outcomes_by_system += under("closed_book", *(outcome(name, value, topic=topic) for name, _, value, topic in rows))
+    gain = matrix_of(GAIN, False, outcomes_with_gain, "topic", "task")
+    difference = matrix_of("accuracy", False, outcomes_by_system, "topic", "task", "llm", "closed_book")
     assert gain.rows == ("A", "B")
     assert (gain.cells, gain.row_margin, gain.total) == (difference.cells, difference.row_margin, difference.total)
     assert gain.total.ci95 == bootstrap_interval([x - y for _, x, y, _ in rows], -1.0)

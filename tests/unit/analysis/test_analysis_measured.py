@@ -1,3 +1,5 @@
+"""Measured cases that a run stores in a baseline."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -8,9 +10,9 @@ from pytest_rageval.analysis.baseline.snapshot import Measured, measured_of
 from pytest_rageval.model.outcome import Score
 
 
-def test_a_case_measures_its_scores_and_digests_and_not_what_a_single_run_was() -> None:
-    summary = outcome("q1", 0.12345678, topic="Funds", system="mine", knew="true")
-    (case,) = measured_of([replace(summary, system="mine", data="d", said="s", evidence=0.5)])
+def test_a_measured_case_has_scores_and_digests_and_no_facets_of_a_single_run() -> None:
+    scored = outcome("q1", 0.12345678, topic="Funds", system="mine", knew="true")
+    (case,) = measured_of([replace(scored, system="mine", data="d", said="s", evidence=0.5)])
     assert case == Measured(
         "test_a.py::test_a", "q1", "mine", {"topic": "Funds"}, "d", ("s",), 0.5, {"accuracy": 0.123457}, False,
         ("test_a.py::test_a[q1]",),
@@ -42,8 +44,10 @@ def test_a_score_without_a_value_is_left_out() -> None:
 def test_settings_and_systems_are_separate_and_sorted() -> None:
     two = [outcome("q1", 1.0, noise_rate=rate) for rate in ("0.4", "0")]
     other = replace(outcome("q1", 1.0, noise_rate="0"), system="another")
-    summary = [(case.case, case.system, dict(case.facets)) for case in measured_of([*two, outcome("q0", 0.0), other])]
-    assert summary == [
+    identities = [
+        (case.case, case.system, dict(case.facets)) for case in measured_of([*two, outcome("q0", 0.0), other])
+    ]
+    assert identities == [
         ("q0", "rag_system", {}),
         ("q1", "another", {"noise_rate": "0"}),
         ("q1", "rag_system", {"noise_rate": "0"}),

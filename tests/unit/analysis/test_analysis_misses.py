@@ -1,3 +1,5 @@
+"""Cases that miss a gate."""
+
 from __future__ import annotations
 
 import pytest

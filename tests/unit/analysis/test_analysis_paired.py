@@ -1,4 +1,4 @@
-"""Two runs over the same cases, against scipy."""
+"""Tests of two runs over the same cases, checked against scipy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rates(n: int, worse: int, better: int) -> tuple[list[float], list[float]]:
 
 
 def graded(n: int, by: float, seed: int = 0) -> tuple[list[float], list[float]]:
-    """Return graded values of ``n`` cases that all change, by ``by`` in the mean."""
+    """Return graded values of ``n`` cases that all change, on average by ``by``."""
     draw = random.Random(seed)
     before = [draw.uniform(0.4, 0.6) for _ in range(n)]
     return before, [value + by + draw.gauss(0, 0.05) for value in before]
@@ -36,7 +36,7 @@ def share_of(p: float | None) -> float:
 
 
 @pytest.mark.parametrize(("worse", "better"), [(12, 4), (4, 12), (5, 0), (0, 5), (7, 7), (1, 0), (80, 41), (700, 690)])
-def test_0_1_values_have_the_exact_test_of_mcnemar(worse: int, better: int) -> None:
+def test_0_1_values_get_mcnemars_exact_test(worse: int, better: int) -> None:
     result = paired_test(*rates(2_000, worse, better))
     changed = worse + better
     assert (result.n_pairs, result.n_worse, result.n_better) == (2_000, worse, better)
@@ -46,7 +46,7 @@ def test_0_1_values_have_the_exact_test_of_mcnemar(worse: int, better: int) -> N
     assert (result.step, result.changing) == (1, 2 * (min(worse, better) + 2) / 2_004)
 
 
-def test_a_run_against_itself_finds_nothing_and_says_what_it_could_have_found() -> None:
+def test_a_run_compared_with_itself_has_no_change_and_a_smallest_detectable_drop() -> None:
     result = paired_test(*rates(100, 0, 0))
     assert (result.delta, result.p_value, result.p_worse, result.n_worse, result.n_better) == (0, 1, 1, 0, 0)
     assert power_of(100, share_of(result.least_drop), changing=4 / 104) == pytest.approx(0.8, abs=1e-4)
@@ -54,14 +54,14 @@ def test_a_run_against_itself_finds_nothing_and_says_what_it_could_have_found() 
     assert result.ci95[0] == -result.ci95[1] < -0.01
 
 
-def test_the_interval_of_0_1_values_is_bonett_and_prices() -> None:
+def test_the_interval_of_0_1_values_is_that_of_bonett_and_price() -> None:
     result = paired_test(*rates(200, 20, 6))
     up, down = 7 / 202, 21 / 202
     half = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / 202)
     assert result.ci95 == pytest.approx((up - down - half, up - down + half))
 
 
-def test_graded_values_have_the_bootstraps_interval_of_their_changes() -> None:
+def test_graded_values_get_the_bootstrap_interval_of_their_changes() -> None:
     before, after = graded(50, -0.02)
     result = paired_test(before, after)
     assert result.ci95 == bootstrap_interval([new - old for old, new in zip(before, after, strict=True)], low=-1.0)
@@ -72,29 +72,29 @@ def test_graded_values_have_the_bootstraps_interval_of_their_changes() -> None:
 
 @pytest.mark.parametrize("n", [2, 5, 12])
 @pytest.mark.parametrize("by", [-0.05, 0.0, 0.03])
-def test_few_changes_are_permuted_in_every_way(n: int, by: float) -> None:
+def test_few_changes_are_permuted_exhaustively(n: int, by: float) -> None:
     before, after = graded(n, by, seed=n)
     result = paired_test(before, after)
-    for alternative, got in (("two-sided", result.p_value), ("less", result.p_worse)):
+    for alternative, p_value in (("two-sided", result.p_value), ("less", result.p_worse)):
         expected = stats.permutation_test(
             (after, before), lambda x, y: np.mean(x - y), permutation_type="samples", alternative=alternative
         )
-        assert got == pytest.approx(expected.pvalue)
+        assert p_value == pytest.approx(expected.pvalue)
     assert min(share_of(result.p_value), share_of(result.p_worse)) >= 0.5**n
 
 
 @pytest.mark.parametrize(("n", "by"), [(14, -0.02), (14, 0.02), (14, -0.005)])
-def test_more_changes_are_permuted_at_random(n: int, by: float) -> None:
+def test_many_changes_are_permuted_at_random(n: int, by: float) -> None:
     before, after = graded(n, by, seed=n)
     result = paired_test(before, after)
-    for alternative, got in (("two-sided", result.p_value), ("less", result.p_worse)):
+    for alternative, p_value in (("two-sided", result.p_value), ("less", result.p_worse)):
         exact = stats.permutation_test(
             (after, before),
             lambda x, y, axis=-1: np.mean(x - y, axis=axis),
             permutation_type="samples", alternative=alternative, n_resamples=2**n, vectorized=True,
         ).pvalue  # fmt: skip
         draws = 2_000 if exact > 0.1 else 10_000
-        assert got == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / draws) + 1 / draws)
+        assert p_value == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / draws) + 1 / draws)
 
 
 def test_the_mean_of_repeats_is_a_graded_value() -> None:
@@ -120,18 +120,18 @@ def test_a_metric_with_lower_is_better_is_worse_when_it_rises() -> None:
 
 
 @pytest.mark.parametrize("cells", [1, 80])
-def test_a_plain_drop_passes_the_correction_over_all_cells(cells: int) -> None:
+def test_a_clear_drop_stays_significant_after_the_correction_over_cells(cells: int) -> None:
     result = paired_test(*graded(60, -0.05), cells=cells)
     assert share_of(holm([result.p_worse, *[0.9] * (cells - 1)])[0]) <= 0.05
 
 
-def test_a_great_many_graded_values_are_decided_at_once() -> None:
+def test_a_small_drop_over_many_graded_values_is_significant() -> None:
     result = paired_test(*graded(11_400, -0.003))
     assert 0 < share_of(result.p_worse) < 0.01
     assert result == paired_test(*graded(11_400, -0.003))
 
 
-def test_the_least_drop_of_graded_values_is_that_of_cases_that_lose_all_they_have() -> None:
+def test_the_smallest_detectable_drop_of_graded_values_is_that_of_cases_that_fall_to_0() -> None:
     before, after = graded(300, 0.0)
     result = paired_test(before, after)
     assert result.step == pytest.approx(0.5, abs=0.02)
@@ -149,10 +149,10 @@ def test_the_smallest_detectable_drop_does_not_grow_because_the_system_got_worse
     assert share_of(worse.least_drop) == pytest.approx(0.1553, abs=1e-4)
     flat, fell = paired_test([0.8] * 60, [0.8] * 60), paired_test([0.8] * 60, [0.5] * 60)
     assert fell.changing == flat.changing
-    assert share_of(fell.least_drop) < share_of(flat.least_drop)  # 0.5 is less to lose
+    assert share_of(fell.least_drop) < share_of(flat.least_drop)  # each case can lose only 0.5
 
 
-def test_the_share_that_changes_by_chance_is_that_of_the_rarer_direction() -> None:
+def test_the_share_of_chance_changes_follows_the_rarer_direction() -> None:
     assert chance_share([1, 1, 1, -1, -1], 56) == 2 * (2 + 2) / 60
     assert chance_share([-1, -1, -1, 1, 1], 56) == 2 * (2 + 2) / 60
     assert chance_share([1] * 13, 60) == chance_share([], 60) == 0.0625
@@ -160,29 +160,29 @@ def test_the_share_that_changes_by_chance_is_that_of_the_rarer_direction() -> No
     assert chance_share([], 0) == 1
 
 
-def test_the_smallest_detectable_drop_is_that_of_the_level_in_force() -> None:
+def test_the_smallest_detectable_drop_depends_on_the_level() -> None:
     result = paired_test(*rates(300, 10, 10))
     assert result.at_level(0.05) == result
     assert result.at_level(0.05 / 80) == paired_test(*rates(300, 10, 10), cells=80)
 
 
-def test_a_drop_within_many_cells_must_be_greater_to_be_found() -> None:
+def test_a_drop_within_many_cells_must_be_greater_to_be_detected() -> None:
     one, many = paired_test(*rates(300, 10, 10)), paired_test(*rates(300, 10, 10), cells=80)
     assert one.p_value == many.p_value
     assert share_of(one.least_drop) < share_of(many.least_drop)
 
 
 @pytest.mark.parametrize("n", [1, 4])
-def test_fewer_cases_than_a_test_needs_show_no_drop(n: int) -> None:
+def test_fewer_cases_than_a_test_needs_have_no_smallest_detectable_drop(n: int) -> None:
     result = paired_test(*rates(n, n, 0))
     assert (result.delta, result.p_worse, result.least_drop) == (-1, 0.5**n, None)
 
 
-def test_of_no_pairs_nothing_is_known() -> None:
+def test_without_pairs_nothing_is_known() -> None:
     assert paired_test([], []) == PairedTest(0, None, None, None, None, None, None, 0, 0, None)
 
 
-def test_0_1_values_are_compared_without_a_library() -> None:
+def test_0_1_values_are_compared_without_numpy_and_scipy() -> None:
     code = (
         "import sys; from pytest_rageval.analysis.baseline.paired_tests import paired_test; "
         "paired_test([1.0] * 99 + [0.0], [0.0] * 20 + [1.0] * 80); "
@@ -194,8 +194,8 @@ def test_0_1_values_are_compared_without_a_library() -> None:
 def test_the_sums_of_units_change_their_signs_together() -> None:
     """Four dialogues of two turns change by -1, -1, 0 (one turn better, one worse) and +1: sums -2, -1, 0, 1.
 
-    The units that change are three. Of the 8 ways to give 2, 1, 1 their signs, 1 reaches a sum of 4 and 3 reach 2, so
-    that the chance of a fall of 2 or more is 3 / 8.
+    Three units change. Of the 8 ways to sign 2, 1 and 1, one reaches a sum of 4 and two reach 2: the probability of a
+    fall of 2 or more is 3 / 8.
     """
     before = [1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0]
     after = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
@@ -216,7 +216,7 @@ def test_dialogues_that_change_completely_are_mcnemars_pairs() -> None:
     assert (result.n_pairs, result.n_units, alone.n_units) == (100, 20, 20)
 
 
-def test_changes_are_positive_for_the_worse() -> None:
+def test_a_change_is_positive_if_a_unit_became_worse() -> None:
     assert paired_test([0.0], [1.0], units=["a"]).changes == {"a": -1.0}
     assert paired_test([0.0], [1.0], units=["a"], higher_is_better=False).changes == {"a": 1.0}
     assert paired_test([0.0], [1.0]).changes == {}

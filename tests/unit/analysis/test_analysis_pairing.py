@@ -1,3 +1,5 @@
+"""Pairs of the same case in two runs."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,13 +27,13 @@ def test_cases_match_by_id_and_the_others_are_new_or_removed() -> None:
     assert (result.renamed, result.changed, result.failed) == ((), (), ())
 
 
-def test_a_new_id_is_found_by_its_content() -> None:
+def test_a_case_with_a_new_id_is_paired_by_its_content() -> None:
     result = pair_up([measured("q1", 1.0, data="d")], [measured("kettle", 0.0, data="d")])
     assert names(result.pairs) == names(result.renamed) == [("q1", "kettle")]
     assert (result.new, result.removed) == ((), ())
 
 
-def test_a_record_put_in_at_the_top_moves_the_numbers_of_all_others_and_no_history() -> None:
+def test_a_record_inserted_at_the_top_renames_the_others_and_keeps_their_pairs() -> None:
     before = [measured(f"q{n}", 1.0, data=f"d{n}") for n in range(5)]
     after = [measured("q0", 0.0, data="new"), *(measured(f"q{n + 1}", 1.0, data=f"d{n}") for n in range(5))]
     result = pair_up(before, after)
@@ -39,14 +41,14 @@ def test_a_record_put_in_at_the_top_moves_the_numbers_of_all_others_and_no_histo
     assert (ids(result.new), ids(result.removed), result.changed) == (["q0"], [], ())
 
 
-def test_relabelled_facets_and_a_moved_testbed_are_found() -> None:
+def test_cases_with_new_facets_or_in_a_new_testbed_are_paired() -> None:
     result = pair_up([measured("q1", 1.0, topic="Funds")], [measured("q1", 1.0, topic="Equity")])
     assert names(result.renamed) == [("q1", "q1")]
     result = pair_up([measured("q1", 1.0)], [measured("q1", 1.0, testbed=OTHER)])
     assert names(result.renamed) == [("q1", "q1")]
 
 
-def test_nothing_moves_between_testbeds_that_both_runs_have() -> None:
+def test_cases_are_not_paired_across_testbeds_that_both_runs_have() -> None:
     stays = [measured("q0", 1.0), measured("q0", 1.0, testbed=OTHER)]
     result = pair_up([*stays, measured("q1", 1.0)], [*stays, measured("q1", 1.0, testbed=OTHER)])
     assert names(result.pairs) == [("q0", "q0")] * 2
@@ -59,7 +61,7 @@ def test_cases_with_changed_content_are_counted_and_not_compared() -> None:
     assert (result.pairs, result.renamed, result.new, result.removed) == ((), (), (), ())
 
 
-def test_an_unknown_content_is_taken_for_the_same_under_its_id_alone() -> None:
+def test_a_case_without_a_digest_is_paired_only_by_its_id() -> None:
     result = pair_up([measured("q1", 1.0, data="")], [measured("q1", 0.0, data="e")])
     assert names(result.pairs) == [("q1", "q1")]
     assert result.renamed == ()
@@ -67,7 +69,7 @@ def test_an_unknown_content_is_taken_for_the_same_under_its_id_alone() -> None:
     assert (ids(result.new), ids(result.removed), result.pairs) == (["q2"], ["q1"], ())
 
 
-def test_content_that_several_cases_have_names_none_of_them() -> None:
+def test_content_that_several_cases_share_identifies_none_of_them() -> None:
     twins = [measured("q1", 1.0, data="d"), measured("q2", 0.0, data="d")]
     result = pair_up(twins, [measured("q3", 1.0, data="d")])
     assert (ids(result.new), ids(result.removed), result.pairs) == (["q3"], ["q1", "q2"], ())
@@ -75,7 +77,7 @@ def test_content_that_several_cases_have_names_none_of_them() -> None:
     assert names(result.pairs) == [("q1", "q1"), ("q2", "q3")]
 
 
-def test_cases_that_a_run_did_not_score_are_counted_apart() -> None:
+def test_cases_that_failed_in_either_run_are_counted_separately() -> None:
     result = pair_up(
         [measured("q1", failed=True), measured("q2", 1.0)], [measured("q1", 1.0), measured("q2", failed=True)]
     )
@@ -94,7 +96,7 @@ def test_single_systems_pair_up_by_position_and_several_by_name() -> None:
     assert [(pair.before.system, pair.after.system) for pair in result.pairs] == [("v1", "v1")]
 
 
-def test_answers_are_compared_without_order_and_repetition() -> None:
+def test_answers_are_compared_ignoring_order_and_repetition() -> None:
     def same(before: Sequence[str], after: Sequence[str]) -> bool:
         return Pair(measured("q1", said=before), measured("q1", said=after)).same_answer
 

@@ -1,4 +1,4 @@
-"""Gates with a fixed bound over a part of their cases."""
+"""Gates with a fixed bound if only a part of their cases is selected."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_the_reason_counts_the_selected_cases(part: SelectedPart, text: str) -> 
 
 
 @pytest.mark.parametrize(("policy", "status"), [("skip", "skipped"), ("fail", "failed"), ("decide", None)])
-def test_the_policy_decides(policy: PartPolicy, status: str | None) -> None:
+def test_the_policy_sets_the_status(policy: PartPolicy, status: str | None) -> None:
     result = not_decided(GATE, "test_a", PART, policy)
     assert (None if result is None else result.status) == status
     assert is_not_decided("failed", "not decided: 1 of 60 cases selected") is False
 
 
-def test_only_a_part_and_a_fixed_bound_are_left_open() -> None:
+def test_a_gate_over_all_cases_or_against_the_baseline_is_decided() -> None:
     assert not_decided(GATE, "test_a", None, "fail") is None
     assert not_decided(parse_gate("accuracy >= baseline"), "test_a", PART, "fail") is None

@@ -24,22 +24,22 @@ METRIC = "people:right"
 
 def outcome(
     case: str,
-    judged: float | None,
+    judge_score: float | None,
     label: Score = NOT_LABELLED,
     *,
     system: str = "desk",
     testbed: str = "t",
     **facets: str,
 ) -> Outcome:
-    score = Score(reason="parse_error") if judged is None else Score(judged)
+    score = Score(reason="parse_error") if judge_score is None else Score(judge_score)
     answer = Answer(f"{system} of {testbed} says {case}")
     nodeid = f"{testbed}[{case}-{system}-{facets}]"
     scores = {"right": score, METRIC: label}
     return Outcome(nodeid, case, testbed, facets, system, "scored", answer, scores)
 
 
-def earlier(people: float, judged: float) -> Score:
-    return Score(reason="not_applicable", earlier=EarlierLabel(people, judged))
+def earlier(people: float, judge_score: float) -> Score:
+    return Score(reason="not_applicable", earlier=EarlierLabel(people, judge_score))
 
 
 def people_of(outcomes: list[Outcome]) -> Cell:
@@ -47,17 +47,17 @@ def people_of(outcomes: list[Outcome]) -> Cell:
 
 
 def test_labels_of_the_runs_own_answers_correct_the_mean() -> None:
-    people, judged, others = [1.0, 0.0] * 6, [1.0, 1.0, 1.0, 0.0] * 3, [1.0, 1.0, 0.0] * 8
-    labelled = [outcome(f"l{at}", judged[at], Score(value)) for at, value in enumerate(people)]
+    people, judge_scores, others = [1.0, 0.0] * 6, [1.0, 1.0, 1.0, 0.0] * 3, [1.0, 1.0, 0.0] * 8
+    labelled = [outcome(f"l{at}", judge_scores[at], Score(value)) for at, value in enumerate(people)]
     rest = [outcome(f"o{at}", value) for at, value in enumerate(others)]
-    cell, wanted = people_of([*labelled, *rest, outcome("x", None)]), corrected_mean(people, judged, others)
-    assert (cell.mean, cell.ci95) == (wanted.value, wanted.ci95)
+    cell, expected = people_of([*labelled, *rest, outcome("x", None)]), corrected_mean(people, judge_scores, others)
+    assert (cell.mean, cell.ci95) == (expected.value, expected.ci95)
     assert (cell.n, cell.n_unscored) == (36, 1)
     assert cell.labels is not None
     assert (cell.labels.n, cell.labels.source) == (12, "labels of this run's answers")
 
 
-def test_if_every_answer_has_a_label_people_decide_alone() -> None:
+def test_labels_alone_give_the_mean_if_every_answer_has_one() -> None:
     cell = people_of([outcome(str(at), 1.0, Score(float(at < 9))) for at in range(12)])
     assert cell.mean == 0.75
     assert cell.ci95 is not None
@@ -65,7 +65,7 @@ def test_if_every_answer_has_a_label_people_decide_alone() -> None:
 
 
 def test_labels_of_earlier_answers_shift_the_mean_by_the_judges_errors() -> None:
-    """The judge was right of 7 earlier answers, and too high for 3: its mean of 0.5 now becomes 0.2."""
+    """The judge was right about 7 earlier answers, and too high for 3: its mean of 0.5 now becomes 0.2."""
     before = [earlier(0.0, 1.0)] * 3 + [earlier(1.0, 1.0)] * 7
     now = [outcome(str(at), float(at % 2), label) for at, label in enumerate([*before, *[NOT_LABELLED] * 10])]
     cell = people_of(now)
@@ -74,11 +74,11 @@ def test_labels_of_earlier_answers_shift_the_mean_by_the_judges_errors() -> None
     assert (cell.labels.n, cell.labels.source) == (10, "labels of earlier answers")
 
 
-def test_own_labels_come_first_and_are_joined_by_earlier_ones_if_they_are_too_few() -> None:
-    own, before = [Score(1.0)] * 10, [earlier(0.0, 1.0)] * 10
-    enough = people_of([outcome(str(at), 1.0, label) for at, label in enumerate([*own, *before])])
+def test_earlier_labels_are_added_only_if_this_run_has_too_few() -> None:
+    own_labels, before = [Score(1.0)] * 10, [earlier(0.0, 1.0)] * 10
+    enough = people_of([outcome(str(at), 1.0, label) for at, label in enumerate([*own_labels, *before])])
     assert (enough.mean, enough.labels and enough.labels.n) == (1.0, 10)
-    few = people_of([outcome(str(at), 1.0, label) for at, label in enumerate([*own[:6], *before])])
+    few = people_of([outcome(str(at), 1.0, label) for at, label in enumerate([*own_labels[:6], *before])])
     assert few.mean == pytest.approx(6 / 16)
     assert few.labels is not None
     assert few.labels.n == 16
@@ -98,21 +98,22 @@ def test_labels_of_one_dialogue_are_one_unit() -> None:
 
 
 @pytest.mark.parametrize("n", [15, 40])
-def test_the_interval_holds_the_truth_where_the_judges_own_mean_does_not(n: int) -> None:
+def test_the_interval_covers_the_truth_although_the_judges_mean_does_not(n: int) -> None:
     """A judge that is 0.4 too high; 2,000 draws are in `tests/benchmarks/people_means.py`."""
     draw = random.Random(3)
-    held: list[bool] = []
-    raw: list[bool] = []
+    coverage: list[bool] = []
+    raw_coverage: list[bool] = []
     for _ in range(120):
         truth = [float(draw.random() < 0.3) for _ in range(80)]
-        judged = [float(draw.random() < (0.95 if right else 0.593)) for right in truth]
+        judge_scores = [float(draw.random() < (0.95 if right else 0.593)) for right in truth]
         answers = [
-            outcome(str(at), judged[at], Score(right) if at < n else NOT_LABELLED) for at, right in enumerate(truth)
+            outcome(str(at), judge_scores[at], Score(right) if at < n else NOT_LABELLED)
+            for at, right in enumerate(truth)
         ]
-        for kept, ci95 in ((held, people_of(answers).ci95), (raw, cell_of("right", True, answers).ci95)):
-            kept.append(ci95 is not None and ci95[0] <= 0.3 <= ci95[1])
-    assert fmean(held) >= 0.91
-    assert fmean(raw) <= 0.05
+        for series, ci95 in ((coverage, people_of(answers).ci95), (raw_coverage, cell_of("right", True, answers).ci95)):
+            series.append(ci95 is not None and ci95[0] <= 0.3 <= ci95[1])
+    assert fmean(coverage) >= 0.91
+    assert fmean(raw_coverage) <= 0.05
 
 
 def labels_of(outcomes: list[Outcome], values: list[float]) -> list[Label]:
@@ -122,7 +123,7 @@ def labels_of(outcomes: list[Outcome], values: list[float]) -> list[Label]:
     ]
 
 
-def test_an_answer_gets_the_mean_of_its_labels_and_else_the_label_of_an_earlier_answer() -> None:
+def test_an_answer_gets_the_mean_of_its_labels_or_the_label_of_an_earlier_answer() -> None:
     now = [outcome("a", 1.0), outcome("b", 0.0), outcome("c", 1.0), outcome("a", 1.0, system="kiosk")]
     before = [outcome(each, 1.0, testbed="sheet") for each in "abc"]
     labels = [*labels_of([*now[:1], *before], [1.0, 0.0, 0.0, 0.5]), *labels_of(now[:1], [0.0])]
@@ -134,7 +135,7 @@ def test_an_answer_gets_the_mean_of_its_labels_and_else_the_label_of_an_earlier_
     assert scores[now[3].nodeid] == NOT_LABELLED
 
 
-def test_a_bias_has_students_interval() -> None:
+def test_a_bias_has_students_t_interval() -> None:
     """The judge is too high for 8 of 15 answers and too low for one: 7 / 15 with the spread of these differences."""
     differences = [1.0] * 8 + [-1.0] + [0.0] * 6
     answers = [outcome(str(at), max(0.0, by)) for at, by in enumerate(differences)]
@@ -155,12 +156,12 @@ def test_a_judge_is_biased_beyond_the_limit_with_enough_labels(n: int, wrong: in
     assert bias.verdict == verdict
 
 
-def test_an_own_and_an_earlier_label_of_a_case_are_one_unit() -> None:
+def test_a_current_and_an_earlier_label_of_a_case_are_one_unit() -> None:
     """Both testbeds have the id, so a run qualifies it by the dataset."""
-    own = [outcome(f"jsonl:cases.jsonl:{at}", 1.0) for at in range(6)]
+    own_answers = [outcome(f"jsonl:cases.jsonl:{at}", 1.0) for at in range(6)]
     before = [outcome(f"labelled:sheet.csv:{at}", 1.0, testbed="sheet") for at in range(6)]
-    labels = labels_of([*own, *before], [0.0] * 12)
-    (bias,) = biases_of(["right"], labels, [*own, *before], {"sheet"}, 0.1)
+    labels = labels_of([*own_answers, *before], [0.0] * 12)
+    (bias,) = biases_of(["right"], labels, [*own_answers, *before], {"sheet"}, 0.1)
     assert (bias.n, bias.units, bias.verdict) == (12, 6, "bias unknown")
     assert bias_text(bias) == "bias unknown: right of desk has 12 labels of 6 independent units, wanted 10"
 
@@ -169,7 +170,7 @@ def test_each_system_has_its_own_bias_and_earlier_answers_count_if_there_are_too
     desk, kiosk = ([outcome(str(at), 1.0, system=name) for at in range(20)] for name in ("desk", "kiosk"))
     before = [outcome(f"old{at}", 1.0, system="kiosk", testbed="sheet") for at in range(10)]
     labels = [*labels_of(desk, [0.0] * 20), *labels_of(kiosk[:2], [1.0] * 2), *labels_of(before, [1.0] * 10)]
-    found = {each.system: each for each in biases_of(["right"], labels, [*desk, *kiosk, *before], {"sheet"}, 0.1)}
-    assert (found["desk"].verdict, found["desk"].labels) == ("biased judge", "labels of this run's answers")
-    assert (found["kiosk"].n, found["kiosk"].verdict) == (12, "not biased")
-    assert found["kiosk"].labels == "labels of earlier answers"
+    biases = {each.system: each for each in biases_of(["right"], labels, [*desk, *kiosk, *before], {"sheet"}, 0.1)}
+    assert (biases["desk"].verdict, biases["desk"].labels) == ("biased judge", "labels of this run's answers")
+    assert (biases["kiosk"].n, biases["kiosk"].verdict) == (12, "not biased")
+    assert biases["kiosk"].labels == "labels of earlier answers"

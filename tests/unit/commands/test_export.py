@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.samples.run_samples_stored import FORMULA, PLAIN, STARTED, stored, stored_run, take, written
+from support.samples.run_samples_stored import (
+    FORMULA,
+    PLAIN,
+    STARTED,
+    stored_run,
+    take,
+    write_results,
+    write_stored_run,
+)
 
 from pytest_rageval.cli import main
 from pytest_rageval.model.answer import Answer
@@ -25,7 +33,7 @@ from pytest_rageval.report.run.run import Run
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pyproject.toml").write_text("")
     monkeypatch.chdir(tmp_path)
-    stored(tmp_path / "results.json")
+    write_stored_run(tmp_path / "results.json")
     return tmp_path
 
 
@@ -47,7 +55,7 @@ def test_each_row_is_a_case_of_a_system(project: Path, capsys: pytest.CaptureFix
 
 
 def test_missing_texts_have_no_column(project: Path) -> None:
-    stored(project / "bare.json", texts=False)
+    write_stored_run(project / "bare.json", texts=False)
     assert main(["export", "bare.json", "--as", "csv", "--out", "bare.csv"]) == 0
     assert "answer" not in rows(project / "bare.csv")[0]
     assert "§" not in (project / "bare.csv").read_text(encoding="utf-8")
@@ -71,7 +79,7 @@ def test_pandas_can_rebuild_the_matrix_from_the_outcomes(project: Path) -> None:
         take(run, replace(each, nodeid=f"{PLAIN}[{number}]", facets=facets, scores={"token_f1": score}))
     for outcome in list(run.outcomes.values())[:3]:
         del run.outcomes[outcome.nodeid], run.plan.cases[outcome.nodeid]
-    written(run, project / "results.json")
+    write_results(run, project / "results.json")
     assert main(["export", "results.json", "--as", "csv", "--out", "cases.csv"]) == 0
     frame = pandas.read_csv("cases.csv", keep_default_na=False, na_values=[""])
     assert (
@@ -93,7 +101,7 @@ def test_numeric_facets_are_exported_as_numbers(project: Path) -> None:
         facets = {"passages": passages, "noise_rate": rate if number < 2 else "1.0", "name": name, "odd": rate}
         scores = {"token_f1": Score(number / 4)}
         take(run, replace(each, nodeid=f"{PLAIN}[{number}]", facets=facets, scores=scores))
-    written(run, project / "results.json")
+    write_results(run, project / "results.json")
     for name in ("parquet", "csv"):
         assert main(["export", "results.json", "--as", name, "--out", f"cases.{name}"]) == 0
     table = parquet.read_table("cases.parquet", use_threads=False)
@@ -125,7 +133,7 @@ def test_a_nul_in_an_answer_is_escaped(project: Path) -> None:
     run = stored_run()
     each = run.outcomes[f"{PLAIN}[q3]"]
     take(run, replace(each, answer=Answer("before\0behind")))
-    written(run, project / "results.json")
+    write_results(run, project / "results.json")
     assert main(["export", "results.json", "--as", "csv", "--out", "cases.csv"]) == 0
     assert list(pandas.read_csv("cases.csv")["answer"])[2] == "before\\x00behind"
 
@@ -169,7 +177,7 @@ def test_latex_escapes_labels_that_look_like_options_and_has_the_gains(
     for topic in ("[x]", "* y", "z"):
         scores = {"accuracy": Score(1.0), "closed_book_accuracy": Score(0.0)}
         take(run, replace(each, facets={"topic": topic}, nodeid=f"{PLAIN}[{topic}]", scores=scores))
-    written(run, project / "results.json")
+    write_results(run, project / "results.json")
     assert main(["export", "results.json", "--as", "latex"]) == 0
     text = capsys.readouterr().out
     assert [line.split("&")[0].strip() for line in text.splitlines() if "&" in line][1:4] == ["{}* y", "{}[x]", "z"]
@@ -202,7 +210,7 @@ def test_any_run_can_be_written(project: Path, kind: str) -> None:
         take(run, *(replace(each, system=f"s{n}", nodeid=f"{each.nodeid}-{n}") for n in range(5)))
     run.interrupted = kind == "interrupted"
     run.evaluate_gates()
-    written(run, project / "any.json")
+    write_results(run, project / "any.json")
     for name in ("csv", "latex", "json"):
         assert main(["export", "any.json", "--as", name, "--out", f"any-again.{name}"]) == 0
     assert len(rows(project / "any-again.csv")) == expected
@@ -245,7 +253,7 @@ def test_a_terminal_gets_no_control_characters(
     each = run.outcomes[f"{PLAIN}[q3]"]
     assert each.answer is not None
     take(run, replace(each, answer=replace(each.answer, text="a\x1b[31m\u202eb")))
-    written(run, project / "marked.json")
+    write_results(run, project / "marked.json")
     assert main(["export", "marked.json", "--as", "csv", "--out", "-"]) == 0
     assert "a\x1b[31m\u202eb" in capsys.readouterr().out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.samples.run_samples_stored import stored
+from support.samples.run_samples_stored import write_stored_run
 
 from pytest_rageval.cli import main
 
@@ -17,8 +17,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pyproject.toml").write_text("")
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".rageval" / "runs" / NEWEST).mkdir(parents=True)
-    stored(tmp_path / ".rageval" / "runs" / NEWEST / "results.json")
-    stored(tmp_path / "results.json")
+    write_stored_run(tmp_path / ".rageval" / "runs" / NEWEST / "results.json")
+    write_stored_run(tmp_path / "results.json")
     return tmp_path
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from support.samples.run_samples_stored import STARTED, stored_run, written
+from support.samples.run_samples_stored import STARTED, stored_run, write_results
 
 from pytest_rageval.cli import main
 from pytest_rageval.report.export.markdown import markdown_of
@@ -127,7 +127,7 @@ def test_results_json_stores_the_rows_of_a_section_and_reads_them_back(run: Run)
 def test_show_and_export_read_a_section_from_results_json(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written(run, tmp_path / "results.json")
+    write_results(run, tmp_path / "results.json")
     (tmp_path / "pyproject.toml").write_text("")
     monkeypatch.chdir(tmp_path)
     assert main(["show", "results.json", "--full"]) == 0
