@@ -1,6 +1,6 @@
 """The end of the output of real runs: the verdict, its causes, the gates that decided, and where to look.
 
-The outputs are also stored in ``fixtures/terminal``; ``RAGEVAL_RENEW=1`` stores those of now.
+The outputs are also stored in ``fixtures/terminal``; ``RAGEVAL_RENEW=1`` stores the current ones.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ HEADLINES = ["0.21 < 1.00 (n 38, was 1.00)", "0.21 < 0.90 (n 38)", "0.21 < 0.50 
 
 
 @pytest.fixture(autouse=True)
-def at_a_desk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In CI pytest does not cut the lines of its summary."""
+def run_outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pytest does not truncate the lines of its summary in CI."""
     for name in ("CI", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
 
@@ -60,8 +60,8 @@ def halls(n: int = 40) -> list[Row]:
     return [case(f"q{number:02}", f"Where is hall {number}", topic="AB"[number % 2]) for number in range(n)]
 
 
-def broken(project: Project, rows: list[Row] | None = None, gates: str = GATES) -> None:
-    """Write a suite with the baseline of a good day, and break its system."""
+def break_suite(project: Project, rows: list[Row] | None = None, gates: str = GATES) -> None:
+    """Write a suite, store a baseline of its working system, and break the system."""
     project.file("state.txt", "good")
     project.says(halls() if rows is None else rows, gates, conftest=SYSTEM)
     run = project.run(*BASELINE, "--rag-update-baseline")
@@ -85,10 +85,10 @@ def plain(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("columns", [80, 100, 120, 200])
-def test_the_block_ends_the_output_and_fits(
+def test_the_block_ends_the_output_and_fits_the_terminal(
     project: Project, monkeypatch: pytest.MonkeyPatch, stored: Path, columns: int
 ) -> None:
-    broken(project)
+    break_suite(project)
     monkeypatch.setenv("COLUMNS", str(columns))
     run = project.run(*BASELINE)
     assert run.status == 1
@@ -109,13 +109,15 @@ def test_the_block_ends_the_output_and_fits(
 
 
 @pytest.mark.parametrize("columns", [80, 100, 120, 200])
-def test_long_names_of_gates_and_texts_do_not_cost_a_value(
+def test_long_names_and_texts_do_not_hide_a_value_of_the_table(
     project: Project, monkeypatch: pytest.MonkeyPatch, stored: Path, columns: int
 ) -> None:
     place = "department=the committee for the restoration of the town hall"
     rows = [each | {"department": place.partition("=")[2]} for each in halls()]
     rows = [each | {"question": f"什么时候开门{'很' * 90} {each['question']}"} for each in rows]
-    broken(project, rows, f'gates=["accuracy[{place}, topic=A] >= 0.9251", "accuracy[{place}] >= baseline - 0.02"]')
+    break_suite(
+        project, rows, f'gates=["accuracy[{place}, topic=A] >= 0.9251", "accuracy[{place}] >= baseline - 0.02"]'
+    )
     monkeypatch.setenv("COLUMNS", str(columns))
     run = project.run(*BASELINE)
     check(stored / f"long-names-{columns}.txt", end_of_output(run.text))
@@ -130,7 +132,7 @@ def test_long_names_of_gates_and_texts_do_not_cost_a_value(
     assert all(re.search(rf" {n}( |$)", line) for n, line in zip((19, 38), table, strict=True))
 
 
-def test_a_value_just_below_its_bound_does_not_look_like_the_bound(project: Project) -> None:
+def test_a_value_just_below_its_bound_is_printed_with_enough_digits(project: Project) -> None:
     rows = [case(f"q{number}", "say Rome" if number == 0 else "say Paris") for number in range(250)]
     project.says(rows, 'gates=["accuracy >= 0.998"]')
     run = project.run()
@@ -141,7 +143,7 @@ def test_a_value_just_below_its_bound_does_not_look_like_the_bound(project: Proj
 
 @pytest.mark.parametrize("style", ["auto", "short", "long", "native"])
 def test_each_style_of_traceback_shows_the_value_of_a_gate(project: Project, stored: Path, style: str) -> None:
-    broken(project)
+    break_suite(project)
     run = project.run(*BASELINE, f"--tb={style}")
     check(stored / f"tb-{style}.txt", end_of_output(run.text))
     failures = run.text.partition("= FAILURES =")[2].partition("= rag =")[0].splitlines()
@@ -151,8 +153,8 @@ def test_each_style_of_traceback_shows_the_value_of_a_gate(project: Project, sto
     assert "Traceback" not in run.text
 
 
-def test_one_line_for_each_failed_gate(project: Project, stored: Path) -> None:
-    broken(project)
+def test_tb_line_prints_one_line_for_each_failed_gate(project: Project, stored: Path) -> None:
+    break_suite(project)
     run = project.run(*BASELINE, "--tb=line")
     check(stored / "tb-line.txt", end_of_output(run.text).replace(f"{project.path}/", ""))
     failures = run.text.partition("= FAILURES =")[2].partition("= rag =")[0].splitlines()[1:]
@@ -160,7 +162,7 @@ def test_one_line_for_each_failed_gate(project: Project, stored: Path) -> None:
 
 
 def test_without_tracebacks_the_block_is_unchanged(project: Project, stored: Path) -> None:
-    broken(project)
+    break_suite(project)
     run = project.run(*BASELINE, "--tb=no")
     check(stored / "tb-no.txt", end_of_output(run.text))
     assert "= FAILURES =" not in run.text
@@ -170,7 +172,7 @@ def test_without_tracebacks_the_block_is_unchanged(project: Project, stored: Pat
 
 
 def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: Project, stored: Path) -> None:
-    broken(project)
+    break_suite(project)
     text = project.run(*BASELINE, "-q").text
     check(stored / "quiet.txt", end_of_output(text))
     lines = block(text)
@@ -184,7 +186,7 @@ def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: P
 
 
 def test_very_quiet_runs_end_with_a_short_block(project: Project, stored: Path) -> None:
-    broken(project)
+    break_suite(project)
     text = project.run(*BASELINE, "-qq").text
     check(stored / "very-quiet.txt", end_of_output(text))
     red = block(text)
@@ -198,14 +200,14 @@ def test_very_quiet_runs_end_with_a_short_block(project: Project, stored: Path) 
 
 
 def test_a_green_run_ends_with_one_line(project: Project) -> None:
-    broken(project)
+    break_suite(project)
     project.file("state.txt", "good")
     (line,) = block(project.run(*BASELINE).text)
     assert re.fullmatch(r"rag: all 4 gates hold +40 cases, 0 errors, [\d.]+ s, cost unknown", line)
 
 
-def test_only_words_of_state_have_colours(project: Project, stored: Path) -> None:
-    broken(project)
+def test_only_verdicts_and_statuses_have_colours(project: Project, stored: Path) -> None:
+    break_suite(project)
     lines = block(project.run(*BASELINE, "--color=yes").text)
     check(stored / "colours.txt", "\n".join([*plain(lines), ""]))
     coloured = re.findall(r"\x1b\[(\d+)m(.*?)\x1b\[0m", "\n".join(lines))
@@ -218,7 +220,7 @@ def test_only_words_of_state_have_colours(project: Project, stored: Path) -> Non
 
 
 def test_equal_errors_are_shown_once(project: Project) -> None:
-    broken(project, halls(64))
+    break_suite(project, halls(64))
     project.file("state.txt", "down")
     run = project.run(*BASELINE)
     assert run.status == 1
@@ -233,7 +235,7 @@ def test_equal_errors_are_shown_once(project: Project) -> None:
 
 
 def test_missed_cases_are_listed_on_request(project: Project, stored: Path) -> None:
-    broken(project)
+    break_suite(project)
     missed = [f"MISSED test_it.py::test_it[q{number:02}] - accuracy 0.00 < 0.90" for number in range(8, 38)]
     output = project.run(*BASELINE, "-ra").text
     check(stored / "all-reports.txt", end_of_output(output))
@@ -243,6 +245,6 @@ def test_missed_cases_are_listed_on_request(project: Project, stored: Path) -> N
 
 
 def test_the_block_is_the_same_on_any_number_of_processes(project: Project) -> None:
-    broken(project)
-    shown = {name: plain(block(project.run(*BASELINE, *mode).text)) for name, mode in MODES.items()}
-    assert shown["plain"] == shown["n2"] == shown["no-xdist"]
+    break_suite(project)
+    blocks = {name: plain(block(project.run(*BASELINE, *mode).text)) for name, mode in MODES.items()}
+    assert blocks["plain"] == blocks["n2"] == blocks["no-xdist"]
