@@ -182,7 +182,7 @@ def test_an_invalid_count_is_refused(project: Project, bad: str) -> None:
     _write_project(project)
     run = project.run(f"--rag-repeat={bad}")
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    assert "no whole number of 1 or more" in run.result.stderr.str()
+    assert "is not a whole number of 1 or more" in run.result.stderr.str()
 
 
 MOODS = """
