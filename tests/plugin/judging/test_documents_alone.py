@@ -274,7 +274,7 @@ def test_the_summary_shows_how_retrieval_and_answers_correlate(
     assert output[first : first + len(lines)] == lines
 
 
-def test_without_erag_the_summary_shows_no_correlations(project: Project) -> None:
+def test_without_erag_the_summary_has_no_table_of_them(project: Project) -> None:
     write_corpus_project(project, metrics=["accuracy", "answer_in_context"])
     run = project.run("-v")
     assert [row["retrieval"] for row in run.results["correlations"]] == ["answer_in_context"]
