@@ -13,7 +13,7 @@ pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
 HASTY = f"""{COUNTED}
     import pytest_rageval.hooks.config.progress_bar
-    pytest_rageval.hooks.config.progress_bar.AFTER = 0
+    pytest_rageval.hooks.config.progress_bar.DELAY_S = 0
 """
 """A conftest that shows progress without a delay."""
 
