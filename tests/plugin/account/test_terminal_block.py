@@ -1,4 +1,4 @@
-"""The end of the output of real runs: the verdict, its causes, the gates that decided, and where to look.
+"""The end of the output: the verdict, its causes, the failed gates and the next command.
 
 The outputs are also stored in ``fixtures/terminal``; ``RAGEVAL_RENEW=1`` stores the current ones.
 """
@@ -52,7 +52,7 @@ def run_outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def stored(fixtures_dir: Path) -> Path:
+def snapshots(fixtures_dir: Path) -> Path:
     return fixtures_dir / "terminal"
 
 
@@ -86,13 +86,13 @@ def plain(lines: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("columns", [80, 100, 120, 200])
 def test_the_block_ends_the_output_and_fits_the_terminal(
-    project: Project, monkeypatch: pytest.MonkeyPatch, stored: Path, columns: int
+    project: Project, monkeypatch: pytest.MonkeyPatch, snapshots: Path, columns: int
 ) -> None:
     break_suite(project)
     monkeypatch.setenv("COLUMNS", str(columns))
     run = project.run(*BASELINE)
     assert run.status == 1
-    check(stored / f"columns-{columns}.txt", end_of_output(run.text))
+    check(snapshots / f"columns-{columns}.txt", end_of_output(run.text))
     lines = block(run.text)
     output = run.text.splitlines()
     assert output.index(lines[0]) > next(at for at, line in enumerate(output) if "short test summary" in line)
@@ -110,7 +110,7 @@ def test_the_block_ends_the_output_and_fits_the_terminal(
 
 @pytest.mark.parametrize("columns", [80, 100, 120, 200])
 def test_long_names_and_texts_do_not_hide_a_value_of_the_table(
-    project: Project, monkeypatch: pytest.MonkeyPatch, stored: Path, columns: int
+    project: Project, monkeypatch: pytest.MonkeyPatch, snapshots: Path, columns: int
 ) -> None:
     place = "department=the committee for the restoration of the town hall"
     rows = [each | {"department": place.partition("=")[2]} for each in halls()]
@@ -120,7 +120,7 @@ def test_long_names_and_texts_do_not_hide_a_value_of_the_table(
     )
     monkeypatch.setenv("COLUMNS", str(columns))
     run = project.run(*BASELINE)
-    check(stored / f"long-names-{columns}.txt", end_of_output(run.text))
+    check(snapshots / f"long-names-{columns}.txt", end_of_output(run.text))
     lines = block(run.text)
     assert max(map(wcswidth, lines)) <= columns
     table = [line for line in lines if line.startswith("  FAILED  accuracy[")]
@@ -142,10 +142,10 @@ def test_a_value_just_below_its_bound_is_printed_with_enough_digits(project: Pro
 
 
 @pytest.mark.parametrize("style", ["auto", "short", "long", "native"])
-def test_each_style_of_traceback_shows_the_value_of_a_gate(project: Project, stored: Path, style: str) -> None:
+def test_each_style_of_traceback_shows_the_value_of_a_gate(project: Project, snapshots: Path, style: str) -> None:
     break_suite(project)
     run = project.run(*BASELINE, f"--tb={style}")
-    check(stored / f"tb-{style}.txt", end_of_output(run.text))
+    check(snapshots / f"tb-{style}.txt", end_of_output(run.text))
     failures = run.text.partition("= FAILURES =")[2].partition("= rag =")[0].splitlines()
     heads = [at for at, line in enumerate(failures) if "test_it[gate: " in line]
     assert [failures[at + 1] for at in heads] == HEADLINES
@@ -153,28 +153,28 @@ def test_each_style_of_traceback_shows_the_value_of_a_gate(project: Project, sto
     assert "Traceback" not in run.text
 
 
-def test_tb_line_prints_one_line_for_each_failed_gate(project: Project, stored: Path) -> None:
+def test_tb_line_prints_one_line_for_each_failed_gate(project: Project, snapshots: Path) -> None:
     break_suite(project)
     run = project.run(*BASELINE, "--tb=line")
-    check(stored / "tb-line.txt", end_of_output(run.text).replace(f"{project.path}/", ""))
+    check(snapshots / "tb-line.txt", end_of_output(run.text).replace(f"{project.path}/", ""))
     failures = run.text.partition("= FAILURES =")[2].partition("= rag =")[0].splitlines()[1:]
     assert [line.partition("test_it.py:3: ")[2] for line in failures if line.strip("=")] == HEADLINES
 
 
-def test_without_tracebacks_the_block_is_unchanged(project: Project, stored: Path) -> None:
+def test_without_tracebacks_the_block_is_unchanged(project: Project, snapshots: Path) -> None:
     break_suite(project)
     run = project.run(*BASELINE, "--tb=no")
-    check(stored / "tb-no.txt", end_of_output(run.text))
+    check(snapshots / "tb-no.txt", end_of_output(run.text))
     assert "= FAILURES =" not in run.text
     assert "= ERRORS =" not in run.text
     whole = project.run(*BASELINE)
     assert plain(block(run.text)) == plain(block(whole.text))
 
 
-def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: Project, stored: Path) -> None:
+def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: Project, snapshots: Path) -> None:
     break_suite(project)
     text = project.run(*BASELINE, "-q").text
-    check(stored / "quiet.txt", end_of_output(text))
+    check(snapshots / "quiet.txt", end_of_output(text))
     lines = block(text)
     while lines[0].startswith(("rag: ", "     ")):
         del lines[0]
@@ -185,10 +185,10 @@ def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: P
     assert lines[-1] == "see it: rageval show --case q08 · pytest 'test_it.py::test_it[q08]'"
 
 
-def test_very_quiet_runs_end_with_a_short_block(project: Project, stored: Path) -> None:
+def test_very_quiet_runs_end_with_a_short_block(project: Project, snapshots: Path) -> None:
     break_suite(project)
     text = project.run(*BASELINE, "-qq").text
-    check(stored / "very-quiet.txt", end_of_output(text))
+    check(snapshots / "very-quiet.txt", end_of_output(text))
     red = block(text)
     assert red[0].startswith("rag: 3 of 4 gates failed")
     assert not [line for line in red if "FAILED" in line or "see it" in line]
@@ -206,10 +206,10 @@ def test_a_green_run_ends_with_one_line(project: Project) -> None:
     assert re.fullmatch(r"rag: all 4 gates hold +40 cases, 0 errors, [\d.]+ s, cost unknown", line)
 
 
-def test_only_verdicts_and_statuses_have_colours(project: Project, stored: Path) -> None:
+def test_only_verdicts_and_statuses_have_colours(project: Project, snapshots: Path) -> None:
     break_suite(project)
     lines = block(project.run(*BASELINE, "--color=yes").text)
-    check(stored / "colours.txt", "\n".join([*plain(lines), ""]))
+    check(snapshots / "colours.txt", "\n".join([*plain(lines), ""]))
     coloured = re.findall(r"\x1b\[(\d+)m(.*?)\x1b\[0m", "\n".join(lines))
     assert coloured == [("31", "3 of 4 gates failed"), *[("31", "FAILED")] * 3]
     assert len(COLOUR.findall("\n".join(lines))) == 2 * len(coloured)
@@ -234,11 +234,11 @@ def test_equal_errors_are_shown_once(project: Project) -> None:
     assert whole.count("ERROR at setup of") == 64
 
 
-def test_missed_cases_are_listed_on_request(project: Project, stored: Path) -> None:
+def test_missed_cases_are_listed_on_request(project: Project, snapshots: Path) -> None:
     break_suite(project)
     missed = [f"MISSED test_it.py::test_it[q{number:02}] - accuracy 0.00 < 0.90" for number in range(8, 38)]
     output = project.run(*BASELINE, "-ra").text
-    check(stored / "all-reports.txt", end_of_output(output))
+    check(snapshots / "all-reports.txt", end_of_output(output))
     assert sorted(line for line in output.splitlines() if line.startswith("MISSED")) == missed
     assert output.index(missed[0]) < output.index("\nrag: ")
     assert "MISSED test" not in project.run(*BASELINE).text

@@ -1,4 +1,4 @@
-"""An invalid corpus ends the session with one sentence and exit status 4 before anything runs."""
+"""An invalid corpus is refused with one sentence and exit status 4 before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An invalid data file ends the session with one sentence and exit status 4 before anything runs."""
+"""An invalid data file is refused with one sentence and exit status 4 before anything runs."""
 
 from __future__ import annotations
 

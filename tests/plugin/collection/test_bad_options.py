@@ -1,4 +1,4 @@
-"""An invalid option or ini setting ends the session with one sentence and exit status 4 before anything runs."""
+"""Invalid options are refused with one sentence and exit status 4 before anything runs."""
 
 from __future__ import annotations
 

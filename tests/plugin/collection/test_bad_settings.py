@@ -1,4 +1,4 @@
-"""An invalid marker ends the session with one sentence and exit status 4 before anything runs."""
+"""An invalid marker is refused with one sentence and exit status 4 before anything runs."""
 
 from __future__ import annotations
 

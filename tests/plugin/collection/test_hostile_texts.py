@@ -1,4 +1,4 @@
-"""Huge records are handled; terminal escapes and right-to-left marks are escaped in the output."""
+"""Huge records are handled; terminal escapes and bidirectional marks are escaped."""
 
 from __future__ import annotations
 

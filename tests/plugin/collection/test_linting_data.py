@@ -1,4 +1,4 @@
-"""``rageval lint`` reads formats of a project; the summary reports lines that a format leaves out."""
+"""`rageval lint` reads formats of a project; the summary reports lines that were left out."""
 
 from __future__ import annotations
 

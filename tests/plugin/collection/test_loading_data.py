@@ -1,4 +1,4 @@
-"""Data is read lazily, once per process, relative to the file that names it; collection is linear."""
+"""Data is read lazily and once per process; collection is linear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cases run: ``where``, ``limit``, ``sample``, their options, combined with pytest's own selection."""
+"""Which cases run: ``where``, ``limit``, ``sample`` and pytest's own selection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of built-in systems in ``rag_systems``: an invalid one ends the session before anything runs."""
+"""Invalid options of built-in systems in ``rag_systems`` end the session early."""
 
 from __future__ import annotations
 

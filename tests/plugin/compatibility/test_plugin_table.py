@@ -1,4 +1,4 @@
-"""The table of docs/how-to/plugins.md: the suite with other plugins and with options of pytest and xdist."""
+"""The table of docs/how-to/plugins.md: other plugins, and options of pytest and xdist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model knows without a passage: its score, the facet ``knew``, and what retrieval gains."""
+"""What the model answers without passages: score, facet ``knew`` and gain from retrieval."""
 
 from __future__ import annotations
 

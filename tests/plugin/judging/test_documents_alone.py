@@ -1,4 +1,4 @@
-"""eRAG in a session: the system answers from each retrieved document alone; that answer labels the document."""
+"""eRAG labels each retrieved document by the answer of the system from it alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judged metrics end to end: verdicts, unscored cases, errors and the content of results.json."""
+"""Judged metrics end to end: verdicts, unscored cases, errors and results.json."""
 
 from __future__ import annotations
 

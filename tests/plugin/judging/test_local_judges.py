@@ -1,4 +1,4 @@
-"""``rag_judges = METRIC: local:FOLDER``: verdicts of a trained judge, and a model that is asked below a confidence."""
+"""``rag_judges = METRIC: local:FOLDER``: a trained judge, and a model below a confidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``people:METRIC`` corrects a judge's mean of each system by people's labels and detects biased judges."""
+"""``people:METRIC`` corrects a judge's mean by people's labels and detects biased judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``rageval analyze preferences`` and ``leaderboard``: a judge over HTTP compares the answers of a run's systems."""
+"""``rageval analyze preferences`` and ``leaderboard``: a judge compares a run's systems."""
 
 from __future__ import annotations
 

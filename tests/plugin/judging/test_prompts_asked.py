@@ -1,4 +1,4 @@
-"""Prompts of the model: ours or the ini's, with the refusal sentences and the earlier turns."""
+"""Prompts of the model: ours or the ini's, with refusal sentences and earlier turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--rag-repeat K`` runs each case K times, averages by case, and separates flipping cases from worse ones."""
+"""``--rag-repeat K``: means by case, and flipping cases separate from worse ones."""
 
 from __future__ import annotations
 

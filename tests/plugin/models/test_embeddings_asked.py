@@ -1,4 +1,4 @@
-"""Embeddings of a user's system or test: requested over HTTP, charged to the case, recorded and replayed."""
+"""Embeddings of a user's system or test are charged to the case, recorded and replayed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def write_project(
     """)  # fmt: skip
 
 
-def charged(calls: int, words: int) -> dict[str, object]:
+def expected_calls(calls: int, words: int) -> dict[str, object]:
     """Return the usage of a case; each word is a token and costs half a dollar."""
     return {
         "calls": calls, "replayed": 0, "attempts": calls, "prompt_tokens": words, "completion_tokens": 0,
@@ -100,7 +100,7 @@ def test_a_system_is_charged_for_its_embeddings(project: Project, openai_server:
     write_project(project, openai_server.base_url, numbered(8), params=PRICE)
     run = project.run("-v")
     assert run.status == 0, run.text
-    assert [outcome["calls"] for outcome in run.results["outcomes"]] == [charged(1, 4)] * 8
+    assert [outcome["calls"] for outcome in run.results["outcomes"]] == [expected_calls(1, 4)] * 8
     assert openai_server.peak > 1  # ahead of their tests
     assert all(body.keys() - {"encoding_format"} == {"input", "model"} for body in bodies(openai_server))
     run.said("model calls: 8, 8 attempts · 32 + 0 tokens · cost $16.0000")
@@ -118,7 +118,7 @@ def test_sync_systems_are_charged_in_turn_and_in_threads(
     write_project(project, openai_server.base_url, numbered(8), system=system, params=PRICE)
     run = project.run(*args)
     assert run.status == 0, run.text
-    assert [outcome["calls"] for outcome in run.results["outcomes"]] == [charged(1, 4)] * 8
+    assert [outcome["calls"] for outcome in run.results["outcomes"]] == [expected_calls(1, 4)] * 8
     assert len(openai_server.requests) == 8
     assert (openai_server.peak > 1) is (args == ("--rag-concurrency", "4"))
 
@@ -129,7 +129,7 @@ def test_a_test_is_charged_for_its_own_embeddings(project: Project, openai_serve
     write_project(project, openai_server.base_url, numbered(6), body=body, params=PRICE)
     run = project.run("-v", *mode)
     assert run.status == 0, run.text
-    assert [outcome["calls"] for outcome in run.results["outcomes"]] == [charged(2, 7)] * 6
+    assert [outcome["calls"] for outcome in run.results["outcomes"]] == [expected_calls(2, 7)] * 6
     assert run.results["usage"]["calls"] == len(openai_server.requests) == 12
     assert openai_server.peak > 1
     assert all(body.keys() - {"encoding_format"} == {"input", "model"} for body in bodies(openai_server))
@@ -141,7 +141,7 @@ def test_a_failed_call_is_retried_and_counts_once(project: Project, openai_serve
     write_project(project, openai_server.base_url, rows("a"), params=PRICE)
     run = project.run()
     assert run.status == 0, run.text
-    assert run.outcomes["a"]["calls"] == {**charged(1, 4), "attempts": 3}
+    assert run.outcomes["a"]["calls"] == {**expected_calls(1, 4), "attempts": 3}
     assert len(openai_server.requests) == 3
 
 
@@ -184,7 +184,7 @@ def test_embeddings_are_recorded_once_and_replayed_without_litellm_or_a_network(
     again = project.run(forked=True)
     assert again.status == 0, again.text
     again.said("loaded: [[]], connected: [[]]*")
-    replayed = {**charged(1, 4), "replayed": 1, "attempts": 0, "spent_usd": 0.0}
+    replayed = {**expected_calls(1, 4), "replayed": 1, "attempts": 0, "spent_usd": 0.0}
     assert [outcome["calls"] for outcome in again.results["outcomes"]] == [replayed] * 4
     assert [outcome["answer"]["usage"]["latency_s"] for outcome in again.results["outcomes"]] == [None] * 4
 

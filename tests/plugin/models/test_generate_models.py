@@ -1,4 +1,4 @@
-"""`rageval generate` with a model: real HTTP, recordings, a budget, and a kill in the middle."""
+"""`rageval generate` with a model over HTTP: recordings, a budget, and a killed command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging many cases over HTTP: verdicts overlap with answers, and no verdict is asked twice."""
+"""Many cases judged over HTTP: verdicts overlap with answers, and none is asked twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panels of judges per metric, with repeats and swapped order, and their votes in the results."""
+"""Panels of judges per metric, with repeats and swapped order, and their votes."""
 
 from __future__ import annotations
 

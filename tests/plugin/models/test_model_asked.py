@@ -1,4 +1,4 @@
-"""A model that the options name: its requests, its replies in the results, and the modules it loads."""
+"""A model that the options name: its requests, its replies, and the modules it loads."""
 
 from __future__ import annotations
 

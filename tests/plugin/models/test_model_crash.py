@@ -1,4 +1,4 @@
-"""A worker that crashes while a model answers: only its case is an error, and no answer is paid twice."""
+"""A worker crashes during a model call: its case is an error, no answer is paid twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model ``embedded`` runs agents without a key; other uses are refused with one sentence."""
+"""The model ``embedded`` runs agents without a key; other uses are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A provider that fails: which failures are retried, which are errors, and which stop the session."""
+"""Provider failures: which are retried, which are errors, and which stop the session."""
 
 from __future__ import annotations
 

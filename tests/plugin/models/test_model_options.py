@@ -1,4 +1,4 @@
-"""An invalid model option ends the session with one sentence and exit status 4 before anything runs."""
+"""Invalid model options are refused with one sentence before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording and replaying model calls: requests in each mode, and the content of the files."""
+"""Recording and replaying model calls: requests in each mode, and the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``NAME@MODEL``: each system asks its own model, with its own recordings, rate limiter and price."""
+"""``NAME@MODEL``: each system has its own model, recordings, rate limiter and price."""
 
 from __future__ import annotations
 

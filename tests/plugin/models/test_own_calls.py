@@ -1,4 +1,4 @@
-"""Budget, dry run and cost gates report calls of a user's system that they cannot observe."""
+"""Budget, dry run and cost gates report calls of a user's system that they do not see."""
 
 from __future__ import annotations
 

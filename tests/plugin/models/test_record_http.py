@@ -1,4 +1,4 @@
-"""``rag_record_http`` records, replays, charges and bounds the HTTP requests of a user's system."""
+"""``rag_record_http`` records, replays, charges and bounds requests of a user's system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record mode or a budget that observes no call of the user's system warns or fails the session."""
+"""A record mode or a budget that observes no call of a user's system warns or fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings of a function are stale after a change of its code, files or settings, and fail the run."""
+"""Recordings of a function are stale after a change of its code, files or settings."""
 
 from __future__ import annotations
 

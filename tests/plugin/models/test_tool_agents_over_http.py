@@ -1,4 +1,4 @@
-"""Agents that call tools over real HTTP, without the package mcp: asked, recorded, replayed, refused."""
+"""Agents that call tools over HTTP without the package mcp: replay, errors and refusals."""
 
 from __future__ import annotations
 

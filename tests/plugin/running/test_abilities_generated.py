@@ -1,4 +1,4 @@
-"""All four of RGB's abilities on a dataset that has no passages: generate them, lint them, run the testbeds."""
+"""RGB's four abilities on a dataset without passages: generate, lint and run them."""
 
 from __future__ import annotations
 

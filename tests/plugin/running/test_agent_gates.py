@@ -1,4 +1,4 @@
-"""Gates on diagnosis and tool calls pass or fail for agents that call tools, also in JUnit XML."""
+"""Gates on diagnosis and tool calls of agents pass or fail, also in JUnit XML."""
 
 from __future__ import annotations
 

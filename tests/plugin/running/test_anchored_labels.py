@@ -1,4 +1,4 @@
-"""``rageval anchor`` turns chunk ids into quotes, with the corpus and the chunking of the ini."""
+"""``rageval anchor`` turns chunk ids into quotes, with the settings of the ini."""
 
 from __future__ import annotations
 

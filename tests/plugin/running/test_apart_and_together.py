@@ -1,4 +1,4 @@
-"""Systems under one gate, datasets that share ids and folders with their own fixtures stay separate."""
+"""Systems under one gate, datasets with equal ids and folders with fixtures are separate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run against its committed baseline: failed gates, their reports, and the content of results.json."""
+"""A run against its committed baseline: failed gates, their reports, and results.json."""
 
 from __future__ import annotations
 

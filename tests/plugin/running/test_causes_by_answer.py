@@ -1,4 +1,4 @@
-"""Causes of broken cases without labels: whether the passages still contain the gold answer."""
+"""Causes of broken cases without labels: whether the passages contain the gold answer."""
 
 from __future__ import annotations
 

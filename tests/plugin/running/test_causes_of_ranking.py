@@ -1,4 +1,4 @@
-"""Broken cases of a ranking metric have the cause retrieval, even if all evidence is retrieved."""
+"""Broken cases of a ranking metric have the cause retrieval, even with all evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--rag-system chain:FILE.toml``: without a key, over HTTP, on workers, and refusals of invalid files."""
+"""``--rag-system chain:FILE.toml``: without a key, over HTTP, on workers, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress that `rageval` shows in a terminal while it works, and the terminal after Ctrl-C."""
+"""Progress of `rageval` in a terminal while it works, and the terminal after Ctrl-C."""
 
 from __future__ import annotations
 

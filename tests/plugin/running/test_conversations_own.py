@@ -1,4 +1,4 @@
-"""Conversations with the system's own earlier answers, in any order of tests and on workers."""
+"""Conversations with the system's own earlier answers, in any order and on workers."""
 
 from __future__ import annotations
 
