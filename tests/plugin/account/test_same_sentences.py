@@ -33,13 +33,13 @@ SYSTEM = """
 """
 GATES = 'gates=["accuracy >= baseline", "accuracy >= 0.9"]'
 BASELINE = ("--rag-baseline", "rag-baseline.json")
-OTHER = """
+ANNOTATES_TOO = """
     def pytest_configure(config):
         config.pluginmanager.register(object(), "pytest_github_actions_annotate_failures")
 """
 
 
-def broken(project: Project, *options: str) -> tuple[list[str], str]:
+def break_suite(project: Project, *options: str) -> tuple[list[str], str]:
     """Run a suite, break its system, and run it again; return its verdict and its causes, and what it printed."""
     project.file("state.txt", "good")
     rows = [case(f"q{number}", f"Where is hall {number}", topic="AB"[number % 2]) for number in range(40)]
@@ -54,23 +54,23 @@ def broken(project: Project, *options: str) -> tuple[list[str], str]:
     return [account["verdict"], *causes], run.text
 
 
-def in_junit(project: Project, output: str) -> list[str]:
+def read_junit(project: Project, output: str) -> list[str]:
     root = ElementTree.parse(project.path / "junit.xml").getroot()  # noqa: S314 - we wrote it
-    told = {each.attrib["name"]: each.attrib["value"] for each in root.iterfind("testsuite/properties/property")}
-    return [value for name, value in told.items() if name.startswith(("rag.verdict", "rag.cause."))]
+    properties = {each.attrib["name"]: each.attrib["value"] for each in root.iterfind("testsuite/properties/property")}
+    return [value for name, value in properties.items() if name.startswith(("rag.verdict", "rag.cause."))]
 
 
-def in_markdown(project: Project, output: str) -> list[str]:
+def read_markdown(project: Project, output: str) -> list[str]:
     text = (project.path / "rag.md").read_text(encoding="utf-8")
     tokens = MarkdownIt("gfm-like").parse(text.partition("<details>")[0])
     inlines = [token for token in tokens if token.type == "inline"]
-    shown = ["".join(part.content for part in token.children or []) for token in inlines]
-    verdict, *items = (line.replace("\u200b", "") for line in shown)
+    lines = ["".join(part.content for part in token.children or []) for token in inlines]
+    verdict, *items = (line.replace("\u200b", "") for line in lines)
     causes = [item for item, token in zip(items, inlines[1:], strict=True) if token.level == 3]
     return [verdict.partition("RAG tests: ")[2], *(re.sub(r" · pytest --rag-resume$", "", cause) for cause in causes)]
 
 
-def in_annotations(project: Project, output: str) -> list[str]:
+def read_annotations(project: Project, output: str) -> list[str]:
     """Return the annotations; they have no verdict, so it comes from results.json."""
     messages = re.findall(r"^::error [^\n]*?::(.*)$", output, re.MULTILINE)
     verdict = json.loads((project.path / "results.json").read_text(encoding="utf-8"))["account"]["verdict"]
@@ -79,13 +79,13 @@ def in_annotations(project: Project, output: str) -> list[str]:
     return [verdict, *messages]
 
 
-@pytest.mark.parametrize("shown", [in_junit, in_markdown, in_annotations])
+@pytest.mark.parametrize("read_sentences", [read_junit, read_markdown, read_annotations])
 def test_reports_show_the_sentences_of_the_account(
-    project: Project, mode: Mode, monkeypatch: pytest.MonkeyPatch, shown: Callable[[Project, str], list[str]]
+    project: Project, mode: Mode, monkeypatch: pytest.MonkeyPatch, read_sentences: Callable[[Project, str], list[str]]
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    sentences, output = broken(project, *mode)
-    assert shown(project, output) == sentences
+    sentences, output = break_suite(project, *mode)
+    assert read_sentences(project, output) == sentences
 
 
 @pytest.mark.parametrize("columns", ["60", "200"])
@@ -93,15 +93,15 @@ def test_the_terminal_ends_with_the_sentences_of_the_account(
     project: Project, mode: Mode, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    (verdict, *causes), output = broken(project, *mode)
+    (verdict, *causes), output = break_suite(project, *mode)
     block = " ".join(output.rpartition("\nrag: ")[2].split())
     assert block.startswith(f"{verdict} ")
-    shown = [block.find(f" {at} {cause} ") for at, cause in enumerate(causes, 1)]
-    assert -1 not in shown
-    assert shown == sorted(shown)
+    positions = [block.find(f" {at} {cause} ") for at, cause in enumerate(causes, 1)]
+    assert -1 not in positions
+    assert positions == sorted(positions)
 
 
-def test_reports_say_alike_how_many_cases_broke_and_how_many_the_verdict_counts(project: Project) -> None:
+def test_all_reports_show_the_same_number_of_broken_cases_and_of_significant_ones(project: Project) -> None:
     system = SYSTEM.replace("number < 8:", "number < 8 or 102 <= number:").replace("number > 38", "number == 39")
     project.file("state.txt", "good")
     project.says([case(f"q{number}", f"Where is hall {number}") for number in range(39)], GATES, conftest=system)
@@ -126,7 +126,7 @@ def test_reports_say_alike_how_many_cases_broke_and_how_many_the_verdict_counts(
 def test_compare_leads_with_the_sentences_of_the_account(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sentences, _ = broken(project)
+    sentences, _ = break_suite(project)
     monkeypatch.chdir(project.path)
     capsys.readouterr()
     for width in ("60", "200"):
@@ -140,10 +140,10 @@ def test_compare_leads_with_the_sentences_of_the_account(
     assert account == json.loads((project.path / "results.json").read_text(encoding="utf-8"))["account"]
 
 
-def test_compare_judges_by_the_run_that_it_is_given(
+def test_compare_takes_the_verdict_from_the_second_file(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken(project)
+    break_suite(project)
     monkeypatch.chdir(project.path)
     capsys.readouterr()
     assert main(["compare", "results.json", "results.json", "--json"]) == 0
@@ -154,10 +154,10 @@ def test_compare_judges_by_the_run_that_it_is_given(
     assert "account" not in json.loads(capsys.readouterr().out)
 
 
-def test_annotations_stand_at_the_marker(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_annotations_name_the_line_of_the_marker(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(project.path.parent))
-    _, output = broken(project)
+    _, output = break_suite(project)
     line = next(n for n, text in enumerate((project.path / "test_it.py").read_text().splitlines(), 1) if "@" in text)
     commands = re.findall(r"^::.*$", output, re.MULTILINE)
     assert [command.partition("::")[2].partition("::")[0] for command in commands] == 2 * [
@@ -169,10 +169,10 @@ def test_annotations_stand_at_the_marker(project: Project, monkeypatch: pytest.M
 def test_only_github_gets_annotations_and_only_from_one_plugin(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, output = broken(project)
+    _, output = break_suite(project)
     assert "::error" not in output
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    project.file("conftest.py", SYSTEM + OTHER)
+    project.file("conftest.py", SYSTEM + ANNOTATES_TOO)
     run = project.run(*BASELINE)
     assert run.status == 1
     assert "::error" not in run.text

@@ -1,6 +1,6 @@
-"""The end of the output of real runs: the verdict, its causes, the gates that decided, and where to look.
+"""The end of the output: the verdict, its causes, the failed gates and the next command.
 
-The outputs are also stored in ``fixtures/terminal``; ``RAGEVAL_RENEW=1`` stores those of now.
+The outputs are also stored in ``fixtures/terminal``; ``RAGEVAL_RENEW=1`` stores the current ones.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ HEADLINES = ["0.21 < 1.00 (n 38, was 1.00)", "0.21 < 0.90 (n 38)", "0.21 < 0.50 
 
 
 @pytest.fixture(autouse=True)
-def at_a_desk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In CI pytest does not cut the lines of its summary."""
+def run_outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pytest does not truncate the lines of its summary in CI."""
     for name in ("CI", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
-def stored(fixtures_dir: Path) -> Path:
+def snapshots(fixtures_dir: Path) -> Path:
     return fixtures_dir / "terminal"
 
 
@@ -60,8 +60,8 @@ def halls(n: int = 40) -> list[Row]:
     return [case(f"q{number:02}", f"Where is hall {number}", topic="AB"[number % 2]) for number in range(n)]
 
 
-def broken(project: Project, rows: list[Row] | None = None, gates: str = GATES) -> None:
-    """Write a suite with the baseline of a good day, and break its system."""
+def break_suite(project: Project, rows: list[Row] | None = None, gates: str = GATES) -> None:
+    """Write a suite, store a baseline of its working system, and break the system."""
     project.file("state.txt", "good")
     project.says(halls() if rows is None else rows, gates, conftest=SYSTEM)
     run = project.run(*BASELINE, "--rag-update-baseline")
@@ -85,14 +85,14 @@ def plain(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("columns", [80, 100, 120, 200])
-def test_the_block_ends_the_output_and_fits(
-    project: Project, monkeypatch: pytest.MonkeyPatch, stored: Path, columns: int
+def test_the_block_ends_the_output_and_fits_the_terminal(
+    project: Project, monkeypatch: pytest.MonkeyPatch, snapshots: Path, columns: int
 ) -> None:
-    broken(project)
+    break_suite(project)
     monkeypatch.setenv("COLUMNS", str(columns))
     run = project.run(*BASELINE)
     assert run.status == 1
-    check(stored / f"columns-{columns}.txt", end_of_output(run.text))
+    check(snapshots / f"columns-{columns}.txt", end_of_output(run.text))
     lines = block(run.text)
     output = run.text.splitlines()
     assert output.index(lines[0]) > next(at for at, line in enumerate(output) if "short test summary" in line)
@@ -109,16 +109,18 @@ def test_the_block_ends_the_output_and_fits(
 
 
 @pytest.mark.parametrize("columns", [80, 100, 120, 200])
-def test_long_names_of_gates_and_texts_do_not_cost_a_value(
-    project: Project, monkeypatch: pytest.MonkeyPatch, stored: Path, columns: int
+def test_long_names_and_texts_do_not_hide_a_value_of_the_table(
+    project: Project, monkeypatch: pytest.MonkeyPatch, snapshots: Path, columns: int
 ) -> None:
     place = "department=the committee for the restoration of the town hall"
     rows = [each | {"department": place.partition("=")[2]} for each in halls()]
     rows = [each | {"question": f"什么时候开门{'很' * 90} {each['question']}"} for each in rows]
-    broken(project, rows, f'gates=["accuracy[{place}, topic=A] >= 0.9251", "accuracy[{place}] >= baseline - 0.02"]')
+    break_suite(
+        project, rows, f'gates=["accuracy[{place}, topic=A] >= 0.9251", "accuracy[{place}] >= baseline - 0.02"]'
+    )
     monkeypatch.setenv("COLUMNS", str(columns))
     run = project.run(*BASELINE)
-    check(stored / f"long-names-{columns}.txt", end_of_output(run.text))
+    check(snapshots / f"long-names-{columns}.txt", end_of_output(run.text))
     lines = block(run.text)
     assert max(map(wcswidth, lines)) <= columns
     table = [line for line in lines if line.startswith("  FAILED  accuracy[")]
@@ -130,7 +132,7 @@ def test_long_names_of_gates_and_texts_do_not_cost_a_value(
     assert all(re.search(rf" {n}( |$)", line) for n, line in zip((19, 38), table, strict=True))
 
 
-def test_a_value_just_below_its_bound_does_not_look_like_the_bound(project: Project) -> None:
+def test_a_value_just_below_its_bound_is_printed_with_enough_digits(project: Project) -> None:
     rows = [case(f"q{number}", "say Rome" if number == 0 else "say Paris") for number in range(250)]
     project.says(rows, 'gates=["accuracy >= 0.998"]')
     run = project.run()
@@ -140,10 +142,10 @@ def test_a_value_just_below_its_bound_does_not_look_like_the_bound(project: Proj
 
 
 @pytest.mark.parametrize("style", ["auto", "short", "long", "native"])
-def test_each_style_of_traceback_shows_the_value_of_a_gate(project: Project, stored: Path, style: str) -> None:
-    broken(project)
+def test_each_style_of_traceback_shows_the_value_of_a_gate(project: Project, snapshots: Path, style: str) -> None:
+    break_suite(project)
     run = project.run(*BASELINE, f"--tb={style}")
-    check(stored / f"tb-{style}.txt", end_of_output(run.text))
+    check(snapshots / f"tb-{style}.txt", end_of_output(run.text))
     failures = run.text.partition("= FAILURES =")[2].partition("= rag =")[0].splitlines()
     heads = [at for at, line in enumerate(failures) if "test_it[gate: " in line]
     assert [failures[at + 1] for at in heads] == HEADLINES
@@ -151,28 +153,28 @@ def test_each_style_of_traceback_shows_the_value_of_a_gate(project: Project, sto
     assert "Traceback" not in run.text
 
 
-def test_one_line_for_each_failed_gate(project: Project, stored: Path) -> None:
-    broken(project)
+def test_tb_line_prints_one_line_for_each_failed_gate(project: Project, snapshots: Path) -> None:
+    break_suite(project)
     run = project.run(*BASELINE, "--tb=line")
-    check(stored / "tb-line.txt", end_of_output(run.text).replace(f"{project.path}/", ""))
+    check(snapshots / "tb-line.txt", end_of_output(run.text).replace(f"{project.path}/", ""))
     failures = run.text.partition("= FAILURES =")[2].partition("= rag =")[0].splitlines()[1:]
     assert [line.partition("test_it.py:3: ")[2] for line in failures if line.strip("=")] == HEADLINES
 
 
-def test_without_tracebacks_the_block_is_unchanged(project: Project, stored: Path) -> None:
-    broken(project)
+def test_without_tracebacks_the_block_is_unchanged(project: Project, snapshots: Path) -> None:
+    break_suite(project)
     run = project.run(*BASELINE, "--tb=no")
-    check(stored / "tb-no.txt", end_of_output(run.text))
+    check(snapshots / "tb-no.txt", end_of_output(run.text))
     assert "= FAILURES =" not in run.text
     assert "= ERRORS =" not in run.text
     whole = project.run(*BASELINE)
     assert plain(block(run.text)) == plain(block(whole.text))
 
 
-def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: Project, stored: Path) -> None:
-    broken(project)
+def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: Project, snapshots: Path) -> None:
+    break_suite(project)
     text = project.run(*BASELINE, "-q").text
-    check(stored / "quiet.txt", end_of_output(text))
+    check(snapshots / "quiet.txt", end_of_output(text))
     lines = block(text)
     while lines[0].startswith(("rag: ", "     ")):
         del lines[0]
@@ -183,10 +185,10 @@ def test_quiet_shows_the_verdict_the_first_cause_and_the_failed_gates(project: P
     assert lines[-1] == "see it: rageval show --case q08 · pytest 'test_it.py::test_it[q08]'"
 
 
-def test_very_quiet_runs_end_with_a_short_block(project: Project, stored: Path) -> None:
-    broken(project)
+def test_very_quiet_runs_end_with_a_short_block(project: Project, snapshots: Path) -> None:
+    break_suite(project)
     text = project.run(*BASELINE, "-qq").text
-    check(stored / "very-quiet.txt", end_of_output(text))
+    check(snapshots / "very-quiet.txt", end_of_output(text))
     red = block(text)
     assert red[0].startswith("rag: 3 of 4 gates failed")
     assert not [line for line in red if "FAILED" in line or "see it" in line]
@@ -198,16 +200,16 @@ def test_very_quiet_runs_end_with_a_short_block(project: Project, stored: Path) 
 
 
 def test_a_green_run_ends_with_one_line(project: Project) -> None:
-    broken(project)
+    break_suite(project)
     project.file("state.txt", "good")
     (line,) = block(project.run(*BASELINE).text)
     assert re.fullmatch(r"rag: all 4 gates hold +40 cases, 0 errors, [\d.]+ s, cost unknown", line)
 
 
-def test_only_words_of_state_have_colours(project: Project, stored: Path) -> None:
-    broken(project)
+def test_only_verdicts_and_statuses_have_colours(project: Project, snapshots: Path) -> None:
+    break_suite(project)
     lines = block(project.run(*BASELINE, "--color=yes").text)
-    check(stored / "colours.txt", "\n".join([*plain(lines), ""]))
+    check(snapshots / "colours.txt", "\n".join([*plain(lines), ""]))
     coloured = re.findall(r"\x1b\[(\d+)m(.*?)\x1b\[0m", "\n".join(lines))
     assert coloured == [("31", "3 of 4 gates failed"), *[("31", "FAILED")] * 3]
     assert len(COLOUR.findall("\n".join(lines))) == 2 * len(coloured)
@@ -218,7 +220,7 @@ def test_only_words_of_state_have_colours(project: Project, stored: Path) -> Non
 
 
 def test_equal_errors_are_shown_once(project: Project) -> None:
-    broken(project, halls(64))
+    break_suite(project, halls(64))
     project.file("state.txt", "down")
     run = project.run(*BASELINE)
     assert run.status == 1
@@ -232,17 +234,17 @@ def test_equal_errors_are_shown_once(project: Project) -> None:
     assert whole.count("ERROR at setup of") == 64
 
 
-def test_missed_cases_are_listed_on_request(project: Project, stored: Path) -> None:
-    broken(project)
+def test_missed_cases_are_listed_on_request(project: Project, snapshots: Path) -> None:
+    break_suite(project)
     missed = [f"MISSED test_it.py::test_it[q{number:02}] - accuracy 0.00 < 0.90" for number in range(8, 38)]
     output = project.run(*BASELINE, "-ra").text
-    check(stored / "all-reports.txt", end_of_output(output))
+    check(snapshots / "all-reports.txt", end_of_output(output))
     assert sorted(line for line in output.splitlines() if line.startswith("MISSED")) == missed
     assert output.index(missed[0]) < output.index("\nrag: ")
     assert "MISSED test" not in project.run(*BASELINE).text
 
 
 def test_the_block_is_the_same_on_any_number_of_processes(project: Project) -> None:
-    broken(project)
-    shown = {name: plain(block(project.run(*BASELINE, *mode).text)) for name, mode in MODES.items()}
-    assert shown["plain"] == shown["n2"] == shown["no-xdist"]
+    break_suite(project)
+    blocks = {name: plain(block(project.run(*BASELINE, *mode).text)) for name, mode in MODES.items()}
+    assert blocks["plain"] == blocks["n2"] == blocks["no-xdist"]

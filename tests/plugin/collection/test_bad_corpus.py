@@ -1,4 +1,4 @@
-"""A corpus that cannot be used: one sentence, exit status 4, nothing run."""
+"""An invalid corpus is refused with one sentence and exit status 4 before anything runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAULTS = {
 }
 
 
-def lay(project: Project, corpus: str, content: str = "", more: str = "") -> None:
+def write_project(project: Project, corpus: str, content: str = "", more: str = "") -> None:
     project.says([CASE], conftest="")
     for name, text in FILES.items():
         project.file(name, text)
@@ -34,33 +34,33 @@ def lay(project: Project, corpus: str, content: str = "", more: str = "") -> Non
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_a_fault_is_one_sentence(project: Project, fault: tuple[str, str, str]) -> None:
+def test_an_invalid_corpus_is_refused_with_one_sentence(project: Project, fault: tuple[str, str, str]) -> None:
     corpus, content, sentence = fault
-    lay(project, corpus, content)
+    write_project(project, corpus, content)
     assert refused(project).startswith(sentence)
 
 
-def test_it_is_so_in_every_way_to_run(project: Project, mode: Mode) -> None:
+def test_an_invalid_corpus_is_refused_in_each_mode(project: Project, mode: Mode) -> None:
     corpus, content, sentence = FAULTS["a bad line"]
-    lay(project, corpus, content)
+    write_project(project, corpus, content)
     assert refused(project, *mode).startswith(sentence)
 
 
-def test_a_bad_chunking_is_refused_where_it_is_not_needed_yet(project: Project) -> None:
-    lay(project, "gone.jsonl", more="rag_chunking = tokens 5 9")
+def test_a_bad_chunking_is_refused_even_if_no_case_is_selected(project: Project) -> None:
+    write_project(project, "gone.jsonl", more="rag_chunking = tokens 5 9")
     sentence = "rag_chunking is 'tokens 5 9'; SIZE must be at least 1 and larger than OVERLAP"
     assert refused(project, "-k", "nothing") == sentence
 
 
-def test_files_are_looked_for_where_tests_are_only_collected(project: Project) -> None:
-    lay(project, "gone.jsonl")
+def test_missing_files_are_refused_with_collect_only(project: Project) -> None:
+    write_project(project, "gone.jsonl")
     run = project.run("--collect-only")
     assert run.status == 4
     assert run.result.stderr.str().startswith("ERROR: rag_corpus: no such file: '")
 
 
-def test_a_session_that_does_not_use_the_plugin_is_let_alone(project: Project) -> None:
-    lay(project, "gone.jsonl", more="rag_chunking = no such")
+def test_a_session_without_a_rag_test_ignores_a_bad_corpus(project: Project) -> None:
+    write_project(project, "gone.jsonl", more="rag_chunking = no such")
     project.file("test_it.py", "def test_plain(): ...")
     assert project.run(json_path=None).status == 0
     project.file("test_it.py", "def test_plain(rag_corpus): ...")

@@ -1,4 +1,4 @@
-"""Data files that cannot be read as what they promise: one sentence, exit status 4, nothing run."""
+"""An invalid data file is refused with one sentence and exit status 4 before anything runs."""
 
 from __future__ import annotations
 
@@ -204,11 +204,11 @@ def test_a_record_that_lacks_passages_for_its_ability_is_refused(project: Projec
     assert refused(project).startswith("cases.jsonl:1: ")
 
 
-def test_a_path_with_terminal_escapes_is_shown_inert(project: Project) -> None:
+def test_terminal_escapes_in_a_path_are_escaped(project: Project) -> None:
     prepare(project, "jsonl:\\x1b[31mcases.jsonl")
     assert "\\x1b[31mcases.jsonl" in refused(project)
 
 
-def test_a_path_that_no_system_takes_is_refused(project: Project) -> None:
+def test_a_path_too_long_for_the_file_system_is_refused(project: Project) -> None:
     prepare(project, "jsonl:" + "x" * 5000)
     assert refused(project).startswith("test_it.py:6: dataset")

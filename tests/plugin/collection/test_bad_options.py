@@ -1,4 +1,4 @@
-"""Options and ini settings that cannot be used: one sentence, exit status 4, nothing run."""
+"""Invalid options are refused with one sentence and exit status 4 before anything runs."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ WORKERS = ("no module", "answers broken", "gate", "gate on nothing", "no words")
 
 
 @pytest.fixture
-def prepared(project: Project) -> Project:
+def bad_files(project: Project) -> Project:
     project.data(ROWS)
     project.file("test_it.py", TEST)
     project.file("desk.py", """
@@ -114,22 +114,22 @@ def prepared(project: Project) -> Project:
 
 
 @pytest.mark.parametrize("name", list(OPTIONS))
-def test_a_bad_option_is_refused(prepared: Project, name: str) -> None:
+def test_a_bad_option_is_refused(bad_files: Project, name: str) -> None:
     args, sentence = OPTIONS[name]
-    assert sentence in refused(prepared, *args)
+    assert sentence in refused(bad_files, *args)
 
 
 @pytest.mark.parametrize("name", WORKERS)
-def test_workers_refuse_a_bad_option_in_the_same_words(prepared: Project, name: str) -> None:
+def test_workers_refuse_a_bad_option_in_the_same_words(bad_files: Project, name: str) -> None:
     args, sentence = OPTIONS[name]
-    assert sentence in refused(prepared, "-n2", *args)
+    assert sentence in refused(bad_files, "-n2", *args)
 
 
 @pytest.mark.parametrize(
     "args", [("--rag-limit", "0"), ("--rag-sample", "-1"), ("--rag-limit", "x"), ("--rag-seed", "x")]
 )
-def test_a_number_that_is_none_is_refused_by_the_command_line(prepared: Project, args: tuple[str, str]) -> None:
-    run = prepared.run(f"{args[0]}={args[1]}")
+def test_an_invalid_number_is_refused_by_the_command_line(bad_files: Project, args: tuple[str, str]) -> None:
+    run = bad_files.run(f"{args[0]}={args[1]}")
     err = run.result.stderr.str()
     assert run.status == pytest.ExitCode.USAGE_ERROR
     assert f"error: argument {args[0]}: " in err
@@ -137,32 +137,32 @@ def test_a_number_that_is_none_is_refused_by_the_command_line(prepared: Project,
 
 
 @pytest.mark.parametrize("name", sorted(name for name in OPTIONS if "gate" not in name))
-def test_nothing_is_looked_at_when_no_rag_case_is_collected(prepared: Project, name: str) -> None:
-    prepared.file("test_plain.py", "def test_plain(): ...\n")
-    assert prepared.run("test_plain.py", *OPTIONS[name][0]).status == 0
+def test_bad_options_are_ignored_if_no_rag_case_is_collected(bad_files: Project, name: str) -> None:
+    bad_files.file("test_plain.py", "def test_plain(): ...\n")
+    assert bad_files.run("test_plain.py", *OPTIONS[name][0]).status == 0
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_a_gate_that_has_nothing_to_judge_is_refused(prepared: Project, args: tuple[str, ...]) -> None:
-    prepared.file("test_plain.py", "def test_plain(): ...\n")
-    assert refused(prepared, "test_plain.py", "--rag-gate", "accuracy >= 0.9", *args) == (
+def test_a_gate_is_refused_if_no_rag_case_is_collected(bad_files: Project, args: tuple[str, ...]) -> None:
+    bad_files.file("test_plain.py", "def test_plain(): ...\n")
+    assert refused(bad_files, "test_plain.py", "--rag-gate", "accuracy >= 0.9", *args) == (
         "--rag-gate: no RAG case was collected that a gate could judge; correct the path"
     )
 
 
-def test_a_bad_ini_system_does_not_matter_where_a_fixture_answers(prepared: Project) -> None:
-    prepared.file("conftest.py", """
+def test_a_bad_ini_system_is_ignored_if_a_fixture_answers(bad_files: Project) -> None:
+    bad_files.file("conftest.py", """
         import pytest
 
         @pytest.fixture(scope="session")
         def rag_system():
             return lambda query: "Ann"
     """)  # fmt: skip
-    run = prepared.run("-o", "rag_system=nosuch:answer")
+    run = bad_files.run("-o", "rag_system=nosuch:answer")
     assert run.status == 0
     assert run.outcomes["q1"]["answer"]["text"] == "Ann"
 
 
-def test_a_bad_system_does_not_matter_where_answers_are_recorded(prepared: Project) -> None:
-    prepared.file("recorded.jsonl", '{"id": "q1", "answer": "Ann"}\n')
-    assert prepared.run("-o", "rag_system=nosuch:answer", "--rag-answers", "recorded.jsonl").status == 0
+def test_a_bad_system_is_ignored_if_answers_are_recorded(bad_files: Project) -> None:
+    bad_files.file("recorded.jsonl", '{"id": "q1", "answer": "Ann"}\n')
+    assert bad_files.run("-o", "rag_system=nosuch:answer", "--rag-answers", "recorded.jsonl").status == 0

@@ -1,4 +1,4 @@
-"""Markers that ask for what there is not: one sentence, exit status 4, nothing run."""
+"""An invalid marker is refused with one sentence and exit status 4 before anything runs."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_marker_without_parentheses_is_refused(project: Project) -> None:
     assert refused(project).startswith("test_it.py:6: dataset: is missing")
 
 
-def test_the_place_is_the_tests_own_under_a_decorator_of_another_file(project: Project) -> None:
+def test_a_refusal_names_the_line_of_the_test_under_a_decorator_of_another_file(project: Project) -> None:
     prepare(project, '@rag_case("jsonl:none.jsonl")\n    @__import__("unittest.mock").mock.patch("os.sep", "/")')
     assert refused(project).startswith("test_it.py:6: dataset 'none.jsonl' is missing")
 

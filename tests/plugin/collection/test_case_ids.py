@@ -1,4 +1,4 @@
-"""Ids of cases: as the contract has them, unique, stable, safe and short."""
+"""Ids of cases follow the contract and are unique, stable, safe and short."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ODD = [
 ]  # fmt: skip
 
 
-def test_ids_as_the_contract_shows_them(project: Project) -> None:
+def test_ids_follow_the_contract(project: Project) -> None:
     project.file("data/en_refine.json", "".join(
         f'{{"id": {n}, "query": "Who?", "answer": ["Ann"], "positive": ["Ann."], "negative": ["Bob.", "Cid."]}}\n'
         for n in (3, 17)
@@ -55,14 +55,16 @@ def test_odd_ids_are_unique_safe_and_short(project: Project) -> None:
 def test_each_id_selects_its_case(project: Project) -> None:
     project.says([{**row, "id": name} for name, row in zip(ODD, cases(*["say Paris"] * len(ODD)), strict=True)])
     every = names(project)
-    for chosen in (every, every[:1], every[7:9]):
-        run = project.run(*(f"test_it.py::{name}" for name in chosen))
-        run.result.assert_outcomes(passed=len(chosen))
-        assert [outcome["nodeid"] for outcome in run.results["outcomes"]] == [f"test_it.py::{name}" for name in chosen]
+    for selection in (every, every[:1], every[7:9]):
+        run = project.run(*(f"test_it.py::{name}" for name in selection))
+        run.result.assert_outcomes(passed=len(selection))
+        assert [outcome["nodeid"] for outcome in run.results["outcomes"]] == [
+            f"test_it.py::{name}" for name in selection
+        ]
 
 
 @pytest.mark.parametrize("order", ["appended", "prepended"])
-def test_ids_stay_when_records_are_added(project: Project, order: str) -> None:
+def test_ids_do_not_change_when_records_are_added(project: Project, order: str) -> None:
     rows = [{**row, "id": name} for name, row in zip(ODD, cases(*["say Paris"] * len(ODD)), strict=True)]
     project.says(rows)
     before = names(project)

@@ -32,7 +32,7 @@ TEST = """
 
 
 @pytest.fixture
-def marked(project: Project) -> Project:
+def marked_cases(project: Project) -> Project:
     project.data([{**row, **facets} for row, facets in zip(cases(*["say Paris"] * len(ROWS)), ROWS, strict=True)])
     project.file(
         "rgb.json", '{"id": 1, "query": "Q?", "answer": ["A"], "positive": ["A.", "A!"], "negative": ["B."]}\n'
@@ -76,8 +76,8 @@ SELECTED = {
 
 
 @pytest.mark.parametrize("expression", list(SELECTED))
-def test_marker_expressions_select_cases(marked: Project, expression: str) -> None:
-    assert names(marked, "--strict-markers", "-m", expression) == SELECTED[expression]
+def test_marker_expressions_select_cases(marked_cases: Project, expression: str) -> None:
+    assert names(marked_cases, "--strict-markers", "-m", expression) == SELECTED[expression]
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_marker_expressions_select_cases(marked: Project, expression: str) -> No
         ("test_other", ["test_other"]),
     ],
 )
-def test_keyword_expressions_select_cases(marked: Project, expression: str, ids: list[str]) -> None:
-    assert names(marked, "-k", expression) == ids
+def test_keyword_expressions_select_cases(marked_cases: Project, expression: str, ids: list[str]) -> None:
+    assert names(marked_cases, "-k", expression) == ids
 
 
-def test_a_task_named_like_a_marker_of_pytest_has_no_effect(marked: Project) -> None:
-    run = marked.run("--strict-markers", "-W", "error")
+def test_a_task_with_the_name_of_a_pytest_marker_does_not_act_as_that_marker(marked_cases: Project) -> None:
+    run = marked_cases.run("--strict-markers", "-W", "error")
     assert run.status == 0
     run.result.assert_outcomes(passed=len(ROWS) + 3)
     assert [outcome["facets"]["task"] for outcome in run.results["outcomes"][: len(ROWS)]] == [r["task"] for r in ROWS]

@@ -1,4 +1,4 @@
-"""Evidence that is malformed, or that names a span outside its document."""
+"""Malformed evidence and spans outside their document are refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEST = """
 OPENS = {"page": "docs/visit.md", "quote": "opens at 9:00"}
 
 
-def project_with(project: Project, unit: Row) -> None:
+def write_project(project: Project, unit: Row) -> None:
     """Make a project whose second record has this unit."""
     project.file("docs/visit.md", "# Visit\n\nThe museum opens\nat 9:00.")
     project.file("pytest.ini", "[pytest]\nrag_corpus = docs/*.md\nrag_chunking = sentences 1")
@@ -25,7 +25,7 @@ def project_with(project: Project, unit: Row) -> None:
 
 
 def test_a_span_outside_its_document_is_refused(project: Project) -> None:
-    project_with(project, {"page": "docs/visit.md", "span": [9, 900]})
+    write_project(project, {"page": "docs/visit.md", "span": [9, 900]})
     outside = "the span [9, 900] of its evidence is outside the document 'docs/visit.md', which has 35 code points"
     assert refused(project) == f"cases.jsonl:2: {outside}; correct the span"
 
@@ -38,6 +38,6 @@ def test_a_span_outside_its_document_is_refused(project: Project) -> None:
         (OPENS | {"quote": ""}, "evidence[0].quote: found '', wanted a string that is not empty"),
     ],
 )
-def test_a_malformed_unit(project: Project, unit: Row, problem: str) -> None:
-    project_with(project, unit)
+def test_a_malformed_unit_is_refused(project: Project, unit: Row, problem: str) -> None:
+    write_project(project, unit)
     assert refused(project) == f"cases.jsonl:2: {problem}"

@@ -1,4 +1,4 @@
-"""Huge records, terminal escapes and right-to-left marks: handled, and shown inert."""
+"""Huge records are handled; terminal escapes and bidirectional marks are escaped."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ TEST = """
 GATES = ', gates=["accuracy >= 1", "n[topic=*] >= 9"]'
 
 
-def inert(run: Run) -> None:
-    written = run.text + run.result.stderr.str()
+def expect_inert(run: Run) -> None:
+    output = run.text + run.result.stderr.str()
     for character in FORBIDDEN:
-        assert character not in written, ascii(written)
+        assert character not in output, ascii(output)
 
 
 def test_no_escape_reaches_the_terminal(project: Project, mode: Mode) -> None:
@@ -45,20 +45,20 @@ def test_no_escape_reaches_the_terminal(project: Project, mode: Mode) -> None:
     assert run.status == 1
     assert run.statuses == {f"q{EVIL}": "scored", "checked": "scored", "fails": "error"}
     assert run.outcomes[f"q{EVIL}"]["answer"]["text"] == EVIL
-    inert(run)
-    inert(project.run("--collect-only", "-v", "--color=no", json_path=None))
-    inert(project.run("--rag-rows", EVIL, "--rag-cols", "task", "--color=no", "--tb=short"))
+    expect_inert(run)
+    expect_inert(project.run("--collect-only", "-v", "--color=no", json_path=None))
+    expect_inert(project.run("--rag-rows", EVIL, "--rag-cols", "task", "--color=no", "--tb=short"))
 
 
-def test_no_escape_reaches_the_terminal_from_a_refusal(project: Project, mode: Mode) -> None:
+def test_no_escape_of_a_refusal_reaches_the_terminal(project: Project, mode: Mode) -> None:
     project.says([case(f"q{EVIL}"), case(f"q{EVIL}")], test=TEST.replace("{gates}", GATES))
-    inert(project.run("--color=no", *mode))
+    expect_inert(project.run("--color=no", *mode))
     project.says([case("q1", topic=EVIL)], f"where={{'topic': 'no'}}, gates=[{'n[topic=' + EVIL + '] > 1'!r}]")
-    inert(project.run("--color=no"))
+    expect_inert(project.run("--color=no"))
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_a_record_of_ten_megabytes(project: Project, args: Mode) -> None:
+def test_records_of_ten_megabytes_are_scored_and_not_printed(project: Project, args: Mode) -> None:
     text = "word " * 1_000_000
     rows = [case("small"), case("large", f"say Paris {text}", passages=[{"id": "d", "text": text}])]
     project.file("conftest.py", SAYS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
+import pytrec_eval_ext  # noqa: F401 - pytester unloads what a run imports, and this module can be loaded only once
 from support.projects.rag_project import Mode, Project, case
 from support.projects.refused_projects import refused
 
@@ -18,7 +18,7 @@ TEST = """
 LINE = "test_it.py:3: rag_corpus contains no document that is judged relevant"
 
 
-def judged(project: Project, *names: str, arguments: str = 'metrics=["R@5"], gates=["R@5 >= 0"]') -> None:
+def write_project(project: Project, *names: str, arguments: str = 'metrics=["R@5"], gates=["R@5 >= 0"]') -> None:
     """Make a project with a corpus of two chunks of one page; the record q1 judges these documents, q2 none."""
     rows = [case("q1", "How long for a kettle?", qrels=dict.fromkeys(names, 1)), case("q2", "When do parcels leave?")]
     project.says(rows, arguments, TEST, conftest="")
@@ -37,29 +37,29 @@ def judged(project: Project, *names: str, arguments: str = 'metrics=["R@5"], gat
     ],
 )
 def test_nothing_runs_if_all_judged_documents_are_missing(project: Project, name: str, problem: str) -> None:
-    judged(project, name)
+    write_project(project, name)
     assert refused(project) == problem
 
 
 def test_a_file_of_judgements_is_checked_even_without_a_ranking_metric(project: Project) -> None:
     project.file("j.qrels", "q1 0 NOPE 1")
-    judged(project, "kb.md#0", arguments='qrels="j.qrels", metrics=["accuracy"]')
+    write_project(project, "kb.md#0", arguments='qrels="j.qrels", metrics=["accuracy"]')
     assert "the qrels judge pages such as 'NOPE', and it has 'kb.md'" in refused(project)
     project.file("j.qrels", "q1 0 kb.md 1")  # valid, because a page metric in the test's body would use it
     assert project.run("-k", "q1").status in (0, 1)
 
 
 def test_the_summary_reports_missing_documents(project: Project, mode: Mode) -> None:
-    judged(project, "kb.md#0", "ZZZ", "kb.md")
+    write_project(project, "kb.md#0", "ZZZ", "kb.md")
     run = project.run(*mode, "-k", "q1")
     assert run.status == 0
-    told = "test_it.py::test_it: rag_corpus lacks 2 of the 3 documents that are judged relevant, the first 'ZZZ'"
-    assert run.prose.count(told) == 1
+    warning = "test_it.py::test_it: rag_corpus lacks 2 of the 3 documents that are judged relevant, the first 'ZZZ'"
+    assert run.prose.count(warning) == 1
 
 
 def test_page_metrics_check_pages(project: Project) -> None:
     for names, status in ((("kb.md",), 0), (("kb.md#7",), 0), (("other.md",), 4)):
-        judged(project, *names, arguments='metrics=["page_R@5"], gates=["page_R@5 >= 0"]')
+        write_project(project, *names, arguments='metrics=["page_R@5"], gates=["page_R@5 >= 0"]')
         run = project.run("-k", "q1")
         assert run.status == status
         assert "lacks" not in run.text
@@ -67,7 +67,7 @@ def test_page_metrics_check_pages(project: Project) -> None:
 
 
 def test_qrels_may_name_unknown_documents_if_no_metric_reads_ids(project: Project) -> None:
-    judged(project, "ZZZ", arguments='metrics=["accuracy"], gates=["accuracy >= 0"]')
+    write_project(project, "ZZZ", arguments='metrics=["accuracy"], gates=["accuracy >= 0"]')
     assert project.run("-k", "q1").status == 0
     conftest = """
         import pytest
@@ -77,6 +77,6 @@ def test_qrels_may_name_unknown_documents_if_no_metric_reads_ids(project: Projec
         def rag_system(rag_corpus):
             return lambda query: Answer("", Ranking((ScoredPassage("ZZZ"),)))
     """
-    judged(project, "ZZZ")
+    write_project(project, "ZZZ")
     project.file("conftest.py", conftest)
     assert project.run("-k", "q1").outcomes["q1"]["scores"]["R@5"]["value"] == 1

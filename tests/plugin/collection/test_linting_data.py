@@ -1,4 +1,4 @@
-"""Datasets of a project's own formats linted; what a format leaves out, told in the summary."""
+"""`rageval lint` reads formats of a project; the summary reports lines that were left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REGISTERS = """
 """
 
 
-def test_a_format_of_the_projects_own_is_linted(project: Project) -> None:
+def test_lint_reads_a_format_that_the_project_registers(project: Project) -> None:
     project.file("conftest.py", REGISTERS)
     project.file("data.txt", "x")
     run = project.command("lint", "mine:data.txt", "--strict")
@@ -25,7 +25,7 @@ def test_a_format_of_the_projects_own_is_linted(project: Project) -> None:
     assert run.stdout.startswith("data.txt:1: warning: joined_names q1: the alias 'Ann;Bo' contains 2 names")
 
 
-def test_conversations_without_turns_are_a_note(project: Project) -> None:
+def test_the_summary_notes_conversations_without_turns(project: Project) -> None:
     turn = {"question": "say Paris", "answer": ["Paris"]}
     lines = "".join(json.dumps(line) + "\n" for line in ([], [turn], []))
     project.file("tree/A/B/conversational_qa.jsonl", lines)

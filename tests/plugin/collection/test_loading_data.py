@@ -1,4 +1,4 @@
-"""Data is read lazily, once a process, from where its name is written; collection is linear."""
+"""Data is read lazily and once per process; collection is linear."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ COUNTING = """
     from pathlib import Path
     from pytest_rageval.datasets.jsonl import load
 
-    def counted(path):
+    def load_and_count(path):
         with open(Path(__file__).parent / "reads.txt", "a") as stream:
             print(path.name, os.getpid(), file=stream)
         return load(path)
 
     def pytest_rageval_register(registry):
-        registry.datasets.register("counted", counted)
+        registry.datasets.register("counted", load_and_count)
 """
 
 
@@ -28,7 +28,7 @@ def reads(project: Project) -> list[list[str]]:
     return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def test_each_file_is_read_once_a_process(project: Project, mode: Mode) -> None:
+def test_each_file_is_read_once_per_process(project: Project, mode: Mode) -> None:
     project.data(cases("a", "b"))
     project.data(cases("c"), "sub/more.jsonl")
     project.file("conftest.py", COUNTING)
@@ -47,11 +47,11 @@ def test_each_file_is_read_once_a_process(project: Project, mode: Mode) -> None:
     (project.path / "other").mkdir()
     project.file("sub/test_sub.py", test.replace(":./cases", ":more"))
     assert project.run(*mode, "--rag-system", "builtins:repr").status == 0
-    counted = reads(project)
-    processes = {process for _, process in counted}
+    loads = reads(project)
+    processes = {process for _, process in loads}
     assert len(processes) == (2 if mode == ("-n2",) else 1)
     for process in processes:
-        assert sorted(name for name, by in counted if by == process) == ["cases.jsonl", "more.jsonl"]
+        assert sorted(name for name, by in loads if by == process) == ["cases.jsonl", "more.jsonl"]
 
 
 @pytest.mark.parametrize("args", [("test_plain.py",), ("--markers",), ("test_plain.py", "-n2")])
@@ -67,7 +67,7 @@ def test_nothing_is_read_without_a_rag_case(project: Project, args: tuple[str, .
     assert not (project.path / ".rageval").exists()
 
 
-def test_a_path_is_relative_to_the_naming_file_then_to_the_rootdir(project: Project) -> None:
+def test_a_path_is_relative_to_the_file_that_names_it_then_to_the_rootdir(project: Project) -> None:
     for place in ("", "a/", "a/b/"):
         project.data([{**row, "id": f"in-{place.strip('/').replace('/', '-') or 'root'}"} for row in cases("x")],
                      f"{place}cases.jsonl")  # fmt: skip

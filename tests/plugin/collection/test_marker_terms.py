@@ -1,4 +1,4 @@
-"""``-m "rag(...)"`` that can select no case: a facet that does not exist, and a value that no case has."""
+"""``-m "rag(...)"`` with a facet that does not exist or a value that no case has."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("expression", list(EMPTY))
-def test_a_value_that_no_case_has_is_an_empty_selection(topics: Project, expression: str) -> None:
+def test_a_value_that_no_case_has_selects_nothing_and_says_why(topics: Project, expression: str) -> None:
     run = topics.run("-m", expression)
     assert run.status == 5
     run.said(f"*-m {expression} selects nothing: {EMPTY[expression]}")
-    listed = topics.run("--collect-only", "-q", "-m", expression)
-    assert f"-m {expression} selects nothing: {EMPTY[expression]}" in listed.result.stdout.lines
+    listing = topics.run("--collect-only", "-q", "-m", expression)
+    assert f"-m {expression} selects nothing: {EMPTY[expression]}" in listing.result.stdout.lines
 
 
-def test_the_part_of_a_selection_that_is_empty_is_reported(topics: Project, mode: Mode) -> None:
+def test_the_empty_part_of_a_selection_is_reported(topics: Project, mode: Mode) -> None:
     run = topics.run(*mode, "-m", "rag(topic='Funds') or rag(topic='Bond')")
     assert run.status == 0
     run.said("*-m rag(topic='Bond') selects nothing: no case has topic='Bond'; did you mean 'Bonds'?")
     assert "rag(topic='Funds') selects nothing" not in run.prose
 
 
-def test_terms_are_read_as_pytest_reads_them() -> None:
+def test_terms_are_parsed_like_pytest_parses_them() -> None:
     expression = (
         """not rag( topic = "a(b)'c" , round=-3) and rag(x=True) or foo(x="rag(a='b')") or my.rag(a='b') or rag"""
     )
-    assert [wanted for _, wanted in terms_of(expression)] == [{"topic": "a(b)'c", "round": -3}, {"x": True}]
+    assert [facets for _, facets in terms_of(expression)] == [{"topic": "a(b)'c", "round": -3}, {"x": True}]

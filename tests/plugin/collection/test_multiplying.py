@@ -1,4 +1,4 @@
-"""``@rag_case`` multiplies tests, wherever it stands."""
+"""``@rag_case`` multiplies tests of functions, methods, classes and modules."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ TWO = cases("say Paris", "say Paris")
 
 
 def names(project: Project, *args: str) -> list[str]:
-    """Return the ids that pytest collects, without the file; gates are left out."""
+    """Return the ids that pytest collects, without the file; without gates."""
     run = project.run("--collect-only", "-q", *args)
     return [line.partition("::")[2] for line in run.text.splitlines() if "::" in line and "[gate: " not in line]
 
 
-def test_one_item_a_case_and_one_a_value_of_a_list(project: Project, mode: Mode) -> None:
+def test_each_case_and_each_value_of_a_list_is_an_item(project: Project, mode: Mode) -> None:
     project.says(TWO, "passages=[0, 3], metrics=['accuracy', 'token_f1']", test="""
         from pytest_rageval import rag_case
 
@@ -55,7 +55,7 @@ def test_several_markers_add_up_and_each_is_a_testbed(project: Project) -> None:
     ]  # fmt: skip
 
 
-def test_ids_of_a_second_marker_do_not_depend_on_the_firsts_data(project: Project) -> None:
+def test_ids_of_a_second_marker_do_not_depend_on_the_data_of_the_first(project: Project) -> None:
     test = """
         from pytest_rageval import rag_case
 
@@ -131,7 +131,7 @@ def test_classes_multiply_their_tests(project: Project) -> None:
     run.result.assert_outcomes(passed=7)
 
 
-def test_an_inherited_test_finds_data_next_to_its_file_and_its_base(project: Project) -> None:
+def test_an_inherited_test_finds_data_beside_its_file_and_beside_its_base(project: Project) -> None:
     project.file("conftest.py", "import sys; sys.path.insert(0, 'base')\n")
     project.file("base/kinds.py", """
         from pytest_rageval import rag_case
@@ -155,7 +155,7 @@ def test_an_inherited_test_finds_data_next_to_its_file_and_its_base(project: Pro
     assert "base/kinds.py:4: dataset 'mine.jsonl' is missing: no " in refusal
 
 
-def test_parametrize_multiplies_further(project: Project) -> None:
+def test_parametrize_multiplies_the_cases(project: Project) -> None:
     project.says(TWO, test="""
         import pytest
         from pytest_rageval import rag_case

@@ -1,4 +1,4 @@
-"""``--rag-system module:attribute``: where modules are found, and what is loaded when."""
+"""``--rag-system module:attribute``: where modules are found, and when they are loaded."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def desk(project: Project) -> Project:
     [("rootdir", ()), ("invocation", ()), ("invocation", ("-n2",))],
     ids=["rootdir", "here", "here-n2"],
 )
-def test_modules_are_found_in_the_rootdir_and_where_pytest_was_started(
+def test_modules_are_found_in_the_rootdir_and_in_the_invocation_dir(
     desk: Project, args: Mode, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = "" if place == "rootdir" else "elsewhere/"
@@ -50,7 +50,7 @@ def test_modules_are_found_in_the_rootdir_and_where_pytest_was_started(
     assert sys.path == before
 
 
-def test_a_module_of_pythons_own_path_comes_first(desk: Project) -> None:
+def test_a_module_of_pythons_path_comes_first(desk: Project) -> None:
     desk.file("colorsys.py", "raise RuntimeError('the wrong one')\n")
     desk.file("tests/test_it.py", (desk.path / "test_it.py").read_text())
     (desk.path / "conftest.py").unlink()
@@ -59,13 +59,13 @@ def test_a_module_of_pythons_own_path_comes_first(desk: Project) -> None:
     assert "rgb_to_hls() missing 2 required positional arguments" in run.text
 
 
-def test_nothing_is_imported_where_no_rag_case_is_collected(desk: Project) -> None:
+def test_nothing_is_imported_if_no_rag_case_is_collected(desk: Project) -> None:
     desk.file("deskapp.py", "raise RuntimeError('imported')\n")
     desk.file("test_plain.py", "def test_plain(): ...\n")
     assert desk.run("test_plain.py", "--rag-system", "deskapp:answer").status == 0
 
 
-def test_a_name_of_a_system_registered_with_a_colon(desk: Project) -> None:
+def test_the_name_of_a_registered_system_may_contain_a_colon(desk: Project) -> None:
     desk.file("conftest.py", """
         def pytest_rageval_register(registry):
             registry.systems.register("own:desk", lambda parts: lambda query: "registered")

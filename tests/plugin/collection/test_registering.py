@@ -1,4 +1,4 @@
-"""``pytest_rageval_register``: names of the user's own, from conftests and plugins."""
+"""``pytest_rageval_register``: conftests and plugins register names of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from support.projects.rag_project import Mode, Project, cases
 from support.projects.refused_projects import refused
 from test_multiplying import names
 
-OWN = """
+REGISTERS = """
     from pathlib import Path
     from pytest_rageval import Instance, Metric, Passage, Score
 
@@ -49,7 +49,7 @@ PLACES = {
 
 def prepare(project: Project, place: str) -> tuple[str, ...]:
     file, folder, args = PLACES[place]
-    project.file(file, OWN)
+    project.file(file, REGISTERS)
     project.file(f"{folder}questions.txt", "Paris\nRome\n")
     project.file(f"{folder}test_it.py", TEST)
     return args
@@ -57,7 +57,7 @@ def prepare(project: Project, place: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("place", list(PLACES))
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "n2"])
-def test_what_is_registered_is_used(
+def test_registered_components_are_used(
     project: Project, workers: Mode, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     args = prepare(project, place)
@@ -72,19 +72,19 @@ def test_what_is_registered_is_used(
     assert run.gates["brevity >= 0.5"]["status"] == "passed"
 
 
-def test_a_suite_uses_what_is_registered(project: Project) -> None:
+def test_a_suite_uses_registered_components(project: Project) -> None:
     prepare(project, "conftest")
     project.file("own.rag.toml", '[[testbed]]\nname = "own"\ndataset = "lines:questions.txt"\nmetrics = ["brevity"]\n')
     assert names(project, "own.rag.toml", "-o", "rag_system=parrot") == ["own[line-1]", "own[line-2]"]
 
 
-def test_a_near_miss_of_an_own_name_is_offered(project: Project) -> None:
+def test_a_misspelt_name_is_corrected_to_a_registered_one(project: Project) -> None:
     prepare(project, "conftest")
     assert "did you mean 'parrot'?" in refused(project, "--rag-system", "parot")
     assert "did you mean 'brevity'?" in refused(project, "--rag-gate", "brevty >= 1")
 
 
-TAKEN = {
+DUPLICATES = {
     "datasets": ("jsonl", "dataset format 'jsonl' is already registered; choose another name"),
     "metrics": ("accuracy", "metric 'accuracy' is already registered; choose another name"),
     "systems": ("extractive", "system 'extractive' is already registered; choose another name"),
@@ -92,10 +92,10 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize("kind", list(TAKEN))
+@pytest.mark.parametrize("kind", list(DUPLICATES))
 @pytest.mark.parametrize("folder", ["", "sub/"])
-def test_a_taken_name_is_refused(project: Project, kind: str, folder: str) -> None:
-    name, sentence = TAKEN[kind]
+def test_a_duplicate_name_is_refused(project: Project, kind: str, folder: str) -> None:
+    name, sentence = DUPLICATES[kind]
     project.says(cases("say Paris"))
     hook = f"def pytest_rageval_register(registry):\n    registry.{kind}.register({name!r}, None)\n"
     project.file(f"{folder}conftest.py", hook)
@@ -103,31 +103,31 @@ def test_a_taken_name_is_refused(project: Project, kind: str, folder: str) -> No
     assert refused(project) == f"{folder}conftest.py:2: {sentence}"
 
 
-def test_two_plugins_of_one_name_are_refused(project: Project) -> None:
+def test_two_conftests_that_register_the_same_name_are_refused(project: Project) -> None:
     project.says(cases("say Paris"))
-    project.file("conftest.py", OWN)
-    project.file("sub/conftest.py", OWN)
+    project.file("conftest.py", REGISTERS)
+    project.file("sub/conftest.py", REGISTERS)
     project.file("sub/test_sub.py", "def test_sub(): ...\n")
     assert "dataset format 'lines' is already registered" in refused(project)
     assert "dataset format 'lines' is already registered" in refused(project, "sub")
 
 
 @pytest.mark.parametrize("folder", ["", "sub/"])
-def test_workers_refuse_a_taken_name_in_the_same_words(project: Project, folder: str) -> None:
+def test_workers_refuse_a_duplicate_name_in_the_same_words(project: Project, folder: str) -> None:
     project.says(cases("say Paris"))
     hook = "def pytest_rageval_register(registry):\n    registry.metrics.register('accuracy', None)\n"
     project.file(f"{folder}conftest.py", hook)
     project.file("sub/test_sub.py", "def test_sub(): ...\n")
-    assert refused(project, "-n2") == f"{folder}conftest.py:2: {TAKEN['metrics'][1]}"
+    assert refused(project, "-n2") == f"{folder}conftest.py:2: {DUPLICATES['metrics'][1]}"
 
 
-def test_a_loader_that_finds_nothing_is_refused(project: Project) -> None:
+def test_a_loader_that_returns_no_record_is_refused(project: Project) -> None:
     prepare(project, "conftest")
     (project.path / "questions.txt").write_text("")
     assert refused(project) == "test_it.py:3: dataset 'lines:questions.txt' has no record; it needs at least one"
 
 
-def test_a_registered_name_is_not_made_before_it_answers(project: Project) -> None:
+def test_a_registered_system_is_not_built_before_it_answers(project: Project) -> None:
     prepare(project, "conftest")
     project.file("sub/conftest.py", """
         def broken(parts): raise RuntimeError("made too early")

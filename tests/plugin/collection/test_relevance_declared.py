@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
+import pytrec_eval_ext  # noqa: F401 - pytester unloads what a run imports, and this module can be loaded only once
 from support.projects.rag_project import Project, Row, case
 from support.projects.refused_projects import refused
 
@@ -16,8 +16,8 @@ RETRIEVES = """
     @pytest.fixture(scope="session")
     def rag_system():
         def retrieve(query):
-            found = [ScoredPassage(name, text=TEXTS[name]) for name in query.question.split()]
-            return Answer("nine", Ranking(tuple(found)))
+            passages = [ScoredPassage(name, text=TEXTS[name]) for name in query.question.split()]
+            return Answer("nine", Ranking(tuple(passages)))
         return retrieve
 """
 
@@ -31,7 +31,7 @@ def rows() -> list[Row]:
     ]
 
 
-def runs(project: Project, arguments: str) -> None:
+def write_project(project: Project, arguments: str) -> None:
     project.says(rows(), arguments, conftest=RETRIEVES, test=TEST)
 
 
@@ -51,7 +51,7 @@ def values(project: Project, metric: str, *args: str) -> dict[str, float | None]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "metric", "wanted"),
+    ("arguments", "metric", "expected"),
     [
         ("", "RR", {"q1": 1.0, "q2": 1.0}),
         ('relevance="ids"', "RR", {"q1": 1.0, "q2": 1.0}),
@@ -60,10 +60,10 @@ def values(project: Project, metric: str, *args: str) -> dict[str, float | None]
     ],
 )
 def test_a_testbed_declares_what_is_relevant(
-    project: Project, arguments: str, metric: str, wanted: dict[str, float]
+    project: Project, arguments: str, metric: str, expected: dict[str, float]
 ) -> None:
-    runs(project, ", ".join(filter(None, [arguments, f'metrics=["{metric}"], gates=["{metric} >= 0"]'])))
-    assert values(project, metric) == wanted
+    write_project(project, ", ".join(filter(None, [arguments, f'metrics=["{metric}"], gates=["{metric} >= 0"]'])))
+    assert values(project, metric) == expected
 
 
 def test_a_suite_also_declares_relevance(project: Project) -> None:
@@ -82,7 +82,7 @@ def test_a_suite_also_declares_relevance(project: Project) -> None:
 
 @pytest.mark.parametrize("arguments", ['metrics=["R@5"]', 'metrics=["accuracy"], gates=["R@5 >= 0.1"]'])
 def test_relevance_by_answers_refuses_metrics_of_recall(project: Project, arguments: str) -> None:
-    runs(project, f'relevance="answers", {arguments}')
+    write_project(project, f'relevance="answers", {arguments}')
     assert refused(project) == (
         "test_it.py:3: metric 'R@5' counts passages that were not retrieved, and relevance 'answers' judges only "
         "retrieved ones; use P@k, RR or Success@k, or relevance 'overlap'"
@@ -90,14 +90,14 @@ def test_relevance_by_answers_refuses_metrics_of_recall(project: Project, argume
 
 
 def test_a_session_gate_on_recall_is_unscored_with_relevance_by_answers(project: Project) -> None:
-    runs(project, 'relevance="answers", metrics=["P@2"]')
+    write_project(project, 'relevance="answers", metrics=["P@2"]')
     run = project.run("--rag-gate", "R@2 >= 0.1")
     assert run.status == 1
     assert run.outcomes["q1"]["scores"]["R@2"] == {"value": None, "reason": "not_applicable: unknown_relevant"}
 
 
 def test_a_file_of_judgements_overrides_the_qrels_of_records(project: Project) -> None:
-    runs(project, 'qrels="judged/it.qrels", metrics=["RR"]')
+    write_project(project, 'qrels="judged/it.qrels", metrics=["RR"]')
     project.file("judged/it.qrels", "q1 0 b 2\nq9 0 a 1\nq1 0 a -1")
     run = project.run()
     assert run.outcomes["q1"]["scores"]["RR"] == {"value": 0.5}
@@ -140,15 +140,15 @@ def test_two_testbeds_may_be_judged_by_different_files(project: Project) -> None
     ],
 )
 def test_bad_judgements_are_refused(project: Project, text: str | None, sentence: str) -> None:
-    runs(project, 'qrels="it.qrels", metrics=["RR"]')
+    write_project(project, 'qrels="it.qrels", metrics=["RR"]')
     if text is not None:
         project.file("it.qrels", text)
-    said = refused(project)
-    assert said.startswith(sentence.rstrip("*"))
+    message = refused(project)
+    assert message.startswith(sentence.rstrip("*"))
 
 
 def test_retrieved_passages_are_refused_with_an_ability_that_supplies_passages(project: Project) -> None:
-    runs(project, 'ability="noise_robustness"')
+    write_project(project, 'ability="noise_robustness"')
     assert refused(project) == (
         "test_it.py:3: passages 'retrieved' supplies no passages, but noise_robustness tests supplied passages; "
         "leave one of them out"

@@ -1,4 +1,4 @@
-"""Which cases run: ``where``, ``limit``, ``sample``, their options, and pytest's own selection beside them."""
+"""Which cases run: ``where``, ``limit``, ``sample`` and pytest's own selection."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def prepare(project: Project, arguments: str = "") -> None:
     project.says([{**row, "topic": TOPICS[n % 6], "task": "ab"[n % 2]} for n, row in enumerate(rows)], arguments)
 
 
-def ran(run: Run) -> list[str]:
+def case_ids_of(run: Run) -> list[str]:
     return [outcome["case_id"] for outcome in run.results["outcomes"]]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "args", "chosen"),
+    ("arguments", "args", "selection"),
     [
         ("where={'topic': 'Cash'}", [], "q6 q12"),
         ("where={'topic': '*', 'task': 'a'}, limit=2", [], "q1 q3"),
@@ -36,11 +36,13 @@ def ran(run: Run) -> list[str]:
         ("where={'topic': 'Bonds'}", ["--rag-limit", "2", "-m", "a"], "q3 q5"),
     ],
 )
-def test_where_then_limit_then_the_option(project: Project, arguments: str, args: list[str], chosen: str) -> None:
+def test_where_applies_before_limit_and_limit_before_the_option(
+    project: Project, arguments: str, args: list[str], selection: str
+) -> None:
     prepare(project, arguments)
     run = project.run(*args)
-    expected = chosen.split()
-    assert ran(run) == expected
+    expected = selection.split()
+    assert case_ids_of(run) == expected
     out = 12 - len(expected)
     assert run.status == (0 if expected else pytest.ExitCode.NO_TESTS_COLLECTED)
     if out:
@@ -55,28 +57,28 @@ def test_selection_does_not_depend_on_the_order_or_the_workers(
 ) -> None:
     prepare(project, "where={'topic': '*'}")
     run = project.run(*shuffled, "--rag-limit", "3", *mode)
-    assert ran(run) == ["q1", "q2", "q3"]
+    assert case_ids_of(run) == ["q1", "q2", "q3"]
     assert ("--randomly-seed" in run.text) == bool(shuffled)
 
 
-def test_a_sample_is_stratified_and_of_the_seed(project: Project) -> None:
+def test_a_sample_is_stratified_and_depends_only_on_the_seed(project: Project) -> None:
     prepare(project)
-    chosen = {seed: ran(project.run("--rag-sample", "6", "--rag-seed", seed)) for seed in "0123"}
+    samples = {seed: case_ids_of(project.run("--rag-sample", "6", "--rag-seed", seed)) for seed in "0123"}
     topics = {f"q{n + 1}": (TOPICS[n % 6], n % 2) for n in range(12)}
-    for ids in chosen.values():
+    for ids in samples.values():
         assert len(ids) == 6
         assert len(Counter(topics[name] for name in ids)) == len(set(topics.values()))
-    assert len({tuple(ids) for ids in chosen.values()}) > 1
-    assert ran(project.run("--rag-sample", "6", "--rag-seed", "2")) == chosen["2"]
-    assert ran(project.run("--rag-sample", "6")) == chosen["0"]
+    assert len({tuple(ids) for ids in samples.values()}) > 1
+    assert case_ids_of(project.run("--rag-sample", "6", "--rag-seed", "2")) == samples["2"]
+    assert case_ids_of(project.run("--rag-sample", "6")) == samples["0"]
     prepare(project, "sample=6, seed=2")
-    assert ran(project.run()) == chosen["2"]
-    assert ran(project.run("-n2")) == chosen["2"]
-    assert ran(project.run("-p", "randomly")) == chosen["2"]
-    assert ran(project.run("--rag-seed", "1")) == chosen["1"]
+    assert case_ids_of(project.run()) == samples["2"]
+    assert case_ids_of(project.run("-n2")) == samples["2"]
+    assert case_ids_of(project.run("-p", "randomly")) == samples["2"]
+    assert case_ids_of(project.run("--rag-seed", "1")) == samples["1"]
 
 
-def test_what_multiplies_a_case_counts_once(project: Project) -> None:
+def test_parameters_and_systems_of_a_case_count_once(project: Project) -> None:
     prepare(project)
     project.file("test_it.py", """
         import pytest
@@ -93,34 +95,34 @@ def test_what_multiplies_a_case_counts_once(project: Project) -> None:
     }
 
 
-def test_compared_systems_are_asked_the_same_sample(project: Project) -> None:
+def test_compared_systems_answer_the_same_sample(project: Project) -> None:
     prepare(project, "sample=5")
     run = project.run("--rag-system", "builtins:repr", "--rag-system", "builtins:ascii")
-    asked = Counter(outcome["case_id"] for outcome in run.results["outcomes"])
-    assert len(asked) == 5
-    assert set(asked.values()) == {2}
+    asked_counts = Counter(outcome["case_id"] for outcome in run.results["outcomes"])
+    assert len(asked_counts) == 5
+    assert set(asked_counts.values()) == {2}
 
 
-def test_where_can_choose_a_system_and_a_setting(project: Project) -> None:
+def test_where_can_select_a_system_and_a_setting(project: Project) -> None:
     prepare(project, "passages=[1, 2], where={'system': 'builtins:ascii', 'passages': 2}, limit=2")
     run = project.run("--rag-system", "builtins:repr", "--rag-system", "builtins:ascii")
     assert [(o["system"], o["facets"]["passages"]) for o in run.results["outcomes"]] == [("builtins:ascii", "2")] * 2
 
 
 @pytest.mark.parametrize("dist", ["load", "loadfile", "loadscope", "worksteal"])
-def test_every_way_of_distributing(project: Project, dist: str) -> None:
+def test_a_limit_holds_with_each_way_of_distributing(project: Project, dist: str) -> None:
     prepare(project, "gates=['n >= 3']")
     run = project.run("-n2", "--dist", dist, "--rag-limit", "3")
     assert run.status == 0
-    assert ran(run) == ["q1", "q2", "q3"]
-    run.result.assert_outcomes(passed=3, skipped=1)  # the gate is not decided by three of all cases
+    assert case_ids_of(run) == ["q1", "q2", "q3"]
+    run.result.assert_outcomes(passed=3, skipped=1)  # a gate is not decided on three of twelve cases
 
 
-def test_one_case_by_its_id(project: Project) -> None:
+def test_an_id_selects_one_case(project: Project) -> None:
     prepare(project, "gates=['n >= 1'], limit=3")
     run = project.run("test_it.py::test_it[q2]")
     assert run.status == 0
-    assert ran(run) == ["q2"]
+    assert case_ids_of(run) == ["q2"]
     missing = project.run("test_it.py::test_it[q99]")
     assert missing.status == pytest.ExitCode.USAGE_ERROR
     assert "not found: " in missing.result.stderr.str()
@@ -138,11 +140,11 @@ def test_collect_only_selects_and_writes_nothing(project: Project, mode: Mode) -
 
 
 SEES_ITEMS = "def pytest_deselected(items): pass"
-"""A conftest that has all items made before cases are left out."""
+"""A conftest that makes the plugin build all items before it deselects cases."""
 
 
-def counted_by(run: Run) -> object:
-    """Return what a run says and stores about the cases that it selects, without times and ids of the run."""
+def selection_summary(run: Run) -> object:
+    """Return what a run prints and stores about the cases that it selects, without times and ids of the run."""
     plan = {name: value for name, value in run.results["plan"].items() if name != "id"}
     outcomes = [{name: each[name] for name in ("nodeid", "status", "scores")} for each in run.results["outcomes"]]
     tests = [line.partition(" in ")[0] for line in run.text.splitlines() if " deselected" in line]
@@ -161,17 +163,19 @@ def counted_by(run: Run) -> object:
         ("", ["--rag-limit", "2", "-n2"]),
     ],
 )
-def test_cases_left_out_without_an_item_are_counted_alike(project: Project, arguments: str, args: list[str]) -> None:
+def test_cases_deselected_before_and_after_items_are_built_are_counted_alike(
+    project: Project, arguments: str, args: list[str]
+) -> None:
     prepare(project, f"gates=['accuracy >= 0.5', 'n >= 1'], {arguments}")
     collects = "--collect-only" in args
-    early = project.run(*args, json_path=None if collects else "results.json")
+    without_items = project.run(*args, json_path=None if collects else "results.json")
     project.file("conftest.py", f"{dedent(SAYS)}\n{SEES_ITEMS}\n")
-    late = project.run(*args, json_path=None if collects else "results.json")
+    with_items = project.run(*args, json_path=None if collects else "results.json")
     if collects:
-        assert early.text.splitlines()[2:-1] == late.text.splitlines()[2:-1]
-        early.said("*6/14 tests collected (8 deselected)*")
+        assert without_items.text.splitlines()[2:-1] == with_items.text.splitlines()[2:-1]
+        without_items.said("*6/14 tests collected (8 deselected)*")
     else:
-        assert counted_by(early) == counted_by(late)
+        assert selection_summary(without_items) == selection_summary(with_items)
 
 
 FUNCTIONS = """
@@ -200,7 +204,7 @@ COUNTS = """
 
 
 @pytest.mark.parametrize(
-    ("args", "more", "made"),
+    ("args", "conftest", "items"),
     [
         ((), "", 29),
         (("-p", "anyio"), "", 29),
@@ -212,17 +216,17 @@ COUNTS = """
         ((), SEES_ITEMS, 37),
     ],
 )
-def test_items_of_cases_left_out_are_made_only_for_another_selection(
-    project: Project, args: tuple[str, ...], more: str, made: int
+def test_items_of_deselected_cases_are_built_only_if_pytest_or_a_conftest_may_select(
+    project: Project, args: tuple[str, ...], conftest: str, items: int
 ) -> None:
     prepare(project)
     project.file("test_it.py", FUNCTIONS)
-    project.file("conftest.py", dedent(SAYS) + dedent(COUNTS) + more)
+    project.file("conftest.py", dedent(SAYS) + dedent(COUNTS) + conftest)
     run = project.run("-s", "--rag-limit", "4", *args, json_path=None)
-    run.said(f"*{made} items made*")
+    run.said(f"*{items} items made*")
 
 
-def test_a_conftest_that_is_loaded_late_selects_among_all_cases(project: Project) -> None:
+def test_a_conftest_loaded_during_collection_selects_among_all_cases(project: Project) -> None:
     prepare(project)
     project.file("z_later/test_other.py", "def test_other(): ...")
     project.file("z_later/conftest.py", """
@@ -232,11 +236,11 @@ def test_a_conftest_that_is_loaded_late_selects_among_all_cases(project: Project
             config.hook.pytest_deselected(items=dropped)
     """)  # fmt: skip
     run = project.run("--rag-limit", "3")
-    assert ran(run) == ["q2", "q4", "q5"]
+    assert case_ids_of(run) == ["q2", "q4", "q5"]
     run.result.assert_outcomes(passed=4, deselected=9)
 
 
-def test_a_conftest_that_is_loaded_late_reads_the_reports_of_collection(project: Project) -> None:
+def test_a_conftest_loaded_during_collection_reads_the_collection_reports(project: Project) -> None:
     prepare(project)
     project.file("z_later/test_other.py", "def test_other(): ...")
     project.file("z_later/conftest.py", """
@@ -247,11 +251,11 @@ def test_a_conftest_that_is_loaded_late_reads_the_reports_of_collection(project:
                 assert not isinstance(item, pytest.Item) or item.fixturenames is not None
     """)  # fmt: skip
     run = project.run("--rag-limit", "3")
-    assert ran(run) == ["q1", "q2", "q3"]
+    assert case_ids_of(run) == ["q1", "q2", "q3"]
     run.result.assert_outcomes(passed=4, deselected=9)
 
 
-def test_a_keyword_selection_without_a_case_of_where_is_not_an_error(project: Project) -> None:
+def test_a_keyword_that_matches_no_case_of_where_is_not_an_error(project: Project) -> None:
     prepare(project, "where={'topic': 'Cash'}, gates=['n >= 1']")
     run = project.run("-k", "q1 and not q12")
     run.result.assert_outcomes(deselected=12)

@@ -41,7 +41,7 @@ def suite(project: Project) -> Project:
     return project
 
 
-def test_a_suite_is_a_test_file(suite: Project, mode: Mode) -> None:
+def test_a_suite_is_collected_like_a_test_file(suite: Project, mode: Mode) -> None:
     run = suite.run("-v", *mode)
     assert run.status == 0
     assert [outcome["nodeid"] for outcome in run.results["outcomes"]] == [
@@ -60,7 +60,7 @@ def test_a_suite_is_a_test_file(suite: Project, mode: Mode) -> None:
     assert run.gates["n[team=desk] >= 2"]["value"] == 4
 
 
-def test_a_suite_as_argument_and_its_parts(suite: Project) -> None:
+def test_a_suite_and_its_parts_can_be_named_on_the_command_line(suite: Project) -> None:
     path = "suites/quality.rag.toml"
     assert len(names(suite, path)) == 7
     assert names(suite, f"{path}::second-one") == [f"second-one[q{n}]" for n in (1, 2, 3)]
@@ -69,7 +69,7 @@ def test_a_suite_as_argument_and_its_parts(suite: Project) -> None:
     assert names(suite, "test_other.py") == ["test_other"]
 
 
-def test_a_suite_says_that_nothing_decides_it(suite: Project) -> None:
+def test_a_testbed_without_a_gate_is_warned_about(suite: Project) -> None:
     note = "second-one: no gate and no assertion decides this testbed; it cannot fail"
     assert f"warning: {note}\n" in suite.run("suites").prose
 
@@ -171,14 +171,14 @@ def test_workers_refuse_a_bad_suite_in_the_same_words(project: Project, name: st
     assert refused(project, "-n2").startswith(f"bad.rag.toml:{sentence}")
 
 
-def test_a_bad_suite_given_as_argument_is_refused(project: Project) -> None:
+def test_a_bad_suite_named_on_the_command_line_is_refused(project: Project) -> None:
     prepare(project, "key")
     for args in (["bad.rag.toml"], ["bad.rag.toml::a"], ["--collect-only", "bad.rag.toml"]):
         assert "did you mean 'noise_rate'?" in refused(project, *args)
     assert project.run("test_other.py").status == 0
 
 
-def test_windows_line_ends_and_a_mark_are_read(project: Project) -> None:
+def test_a_suite_may_have_windows_line_ends_and_a_byte_order_mark(project: Project) -> None:
     project.data(cases("say Paris"))
     text = "\ufeff" + HEAD.replace("\n", "\r\n")
     (project.path / "good.rag.toml").write_bytes(text.encode())

@@ -1,4 +1,4 @@
-"""Options of built-in systems in ``rag_systems``: what cannot be used ends the session before anything runs."""
+"""Invalid options of built-in systems in ``rag_systems`` end the session early."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LINES: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
-def written(project: Project, line: str, *ini: str, corpus: bool = True) -> None:
+def write_project(project: Project, line: str, *ini: str, corpus: bool = True) -> None:
     rows = [case("q1", "When was Algiers made?", "1938")]
     seeker_project(project, rows, TEST, "rag_model = script:replies.toml", "rag_systems =", f"    {line}", *ini)
     project.file("replies.toml", '[[reply]]\ntext = "1938"\n')
@@ -61,8 +61,8 @@ def written(project: Project, line: str, *ini: str, corpus: bool = True) -> None
 
 
 @pytest.mark.parametrize(("line", "sentence"), LINES, ids=[line for line, _ in LINES])
-def test_a_line_that_cannot_be_used_is_one_sentence(project: Project, line: str, sentence: str) -> None:
-    written(project, line)
+def test_an_invalid_line_is_refused_with_one_sentence(project: Project, line: str, sentence: str) -> None:
+    write_project(project, line)
     assert refused(project, "--rag-system", "mini") == sentence
 
 
@@ -74,29 +74,29 @@ def test_a_line_that_cannot_be_used_is_one_sentence(project: Project, line: str,
         ("mni", "unknown system 'mni' (one of your own is module:attribute); did you mean 'mini'?"),
     ],
 )
-def test_a_name_of_the_command_line_that_cannot_be_used_is_one_sentence(
+def test_an_invalid_name_on_the_command_line_is_refused_with_one_sentence(
     project: Project, name: str, sentence: str
 ) -> None:
-    written(project, "mini: seeker")
+    write_project(project, "mini: seeker")
     assert refused(project, "--rag-system", name) == sentence
 
 
-ONE = "test_it.py::test_it: the system needs an environment; set rag_corpus or rag_environments in the ini"
-SEVERAL = (
+NO_ENVIRONMENT = "test_it.py::test_it: the system needs an environment; set rag_corpus or rag_environments in the ini"
+SEVERAL_ENVIRONMENTS = (
     "test_it.py::test_it: there are several environments (one, two); name one with the facet environment of the case, "
     "or with environment= of the system"
 )
-NAMED = f"{WHERE}: the system needs the environment 'wiki'; set rag_corpus or rag_environments in the ini"
+NO_WIKI = f"{WHERE}: the system needs the environment 'wiki'; set rag_corpus or rag_environments in the ini"
 
 
 @pytest.mark.parametrize("args", [(), ("--rag-dry-run",), ("--rag-budget-usd", "1"), ("-n2",)], ids=str)
 def test_an_agent_without_an_environment_is_refused(project: Project, args: tuple[str, ...]) -> None:
-    written(project, "mini: seeker", corpus=False)
-    assert refused(project, "--rag-system", "mini", *args) == ONE
-    written(project, "mini: seeker; environment=wiki", corpus=False)
-    assert refused(project, "--rag-system", "mini", *args) == NAMED
-    written(project, "mini: seeker", *WIKIS)
-    assert refused(project, "--rag-system", "mini", *args) == SEVERAL
+    write_project(project, "mini: seeker", corpus=False)
+    assert refused(project, "--rag-system", "mini", *args) == NO_ENVIRONMENT
+    write_project(project, "mini: seeker; environment=wiki", corpus=False)
+    assert refused(project, "--rag-system", "mini", *args) == NO_WIKI
+    write_project(project, "mini: seeker", *WIKIS)
+    assert refused(project, "--rag-system", "mini", *args) == SEVERAL_ENVIRONMENTS
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_an_agent_without_an_environment_is_refused(project: Project, args: tupl
     ],
 )
 def test_an_environment_without_data_is_refused(project: Project, pages: str | None, sentence: str) -> None:
-    written(project, "mini: seeker")
+    write_project(project, "mini: seeker")
     path = project.path / "pages.jsonl"
     path.unlink()
     if pages is not None:
@@ -117,5 +117,5 @@ def test_an_environment_without_data_is_refused(project: Project, pages: str | N
 
 
 def test_options_of_a_system_that_no_case_uses_are_not_read(project: Project) -> None:
-    written(project, "mini: seeker; max_steps=0")
+    write_project(project, "mini: seeker; max_steps=0")
     assert project.run("--rag-system", "extractive").statuses == {"q1": "scored"}

@@ -1,4 +1,4 @@
-"""Installed and unused, the plugin costs next to nothing: these modules and no others are loaded."""
+"""An installed but unused plugin loads only a few small modules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALLOWED = {
     "pytest_rageval.model", "pytest_rageval.model.facets", "pytest_rageval.model.fixed_dict",
     "pytest_rageval.plugin", "pytest_rageval.registry",
 }  # fmt: skip
-"""What the plugin itself may load before a rag case is met."""
+"""The modules of the plugin that may be loaded before it meets a rag case."""
 
 HEAVY = (
     "bm25s",
@@ -57,13 +57,15 @@ sys.exit(pytest.main(sys.argv[1:], plugins=[Spy()]))
 """
 
 
-def loaded(folder: Path, *args: str, status: int = 0) -> set[str]:
-    """Return the modules that a session of its own has loaded at its end, with no other plugin than these."""
+def modules_loaded(folder: Path, *args: str, status: int = 0) -> set[str]:
+    """Run a session in a new process without other plugins, and return the modules that it loaded."""
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COVERAGE_PROCESS_START": ""}
     environment.pop("PYTEST_ADDOPTS", None)
     command = [sys.executable, "-c", SCRIPT, "-p", "no:cacheprovider", *args]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == status, done.stdout + done.stderr
+    process = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert process.returncode == status, process.stdout + process.stderr
     return set(json.loads((folder / "loaded.json").read_text(encoding="utf-8")))
 
 
@@ -85,11 +87,11 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_only_these_modules_are_loaded_without_a_rag_case(folder: Path, args: tuple[str, ...]) -> None:
-    without = loaded(folder, *(arg for arg in args if arg in ("--collect-only", "--markers")))
-    used = loaded(folder, "-p", "pytest_rageval.plugin", *args)
-    own = {name for name in used if name.split(".")[0] == "pytest_rageval"}
-    assert own <= ALLOWED
-    assert {name.split(".")[0] for name in used - without} <= {
+    base_modules = modules_loaded(folder, *(arg for arg in args if arg in ("--collect-only", "--markers")))
+    modules = modules_loaded(folder, "-p", "pytest_rageval.plugin", *args)
+    plugin_modules = {name for name in modules if name.split(".")[0] == "pytest_rageval"}
+    assert plugin_modules <= ALLOWED
+    assert {name.split(".")[0] for name in modules - base_modules} <= {
         "pytest_rageval",
         "dis",
         "opcode",
@@ -103,9 +105,9 @@ def test_a_conftest_that_registers_loads_no_more_than_it_imports(folder: Path) -
     (folder / "conftest.py").write_text(
         "def pytest_rageval_register(registry):\n    registry.systems.register('x', print)\n"
     )
-    used = loaded(folder, "-p", "pytest_rageval.plugin")
+    modules = modules_loaded(folder, "-p", "pytest_rageval.plugin")
     for heavy in (*HEAVY, "rjieba", "jieba", "snowballstemmer"):
-        assert heavy not in used
+        assert heavy not in modules
 
 
 def test_collecting_a_rag_case_loads_no_model_and_no_table(folder: Path) -> None:
@@ -113,10 +115,10 @@ def test_collecting_a_rag_case_loads_no_model_and_no_table(folder: Path) -> None
     (folder / "test_rag.py").write_text(
         "from pytest_rageval import rag_case\n@rag_case('jsonl:cases.jsonl')\ndef test_it(rag): ...\n", encoding="utf-8"
     )
-    used = loaded(folder, "-p", "pytest_rageval.plugin", "--collect-only")
-    assert "pytest_rageval.hooks.collect.session" in used
+    modules = modules_loaded(folder, "-p", "pytest_rageval.plugin", "--collect-only")
+    assert "pytest_rageval.hooks.collect.session" in modules
     for heavy in HEAVY:
-        assert heavy not in used
+        assert heavy not in modules
 
 
 def test_a_run_over_a_corpus_loads_no_library_of_an_extra(folder: Path) -> None:
@@ -130,12 +132,12 @@ def test_a_run_over_a_corpus_loads_no_library_of_an_extra(folder: Path) -> None:
         "    assert rag.answer.ranking\n",
         encoding="utf-8",
     )
-    used = loaded(folder, "-p", "pytest_rageval.plugin")
-    assert "pytest_rageval.retrieval.bm25" in used
-    assert used.isdisjoint({"httpx", "litellm", "pyarrow", "ray", "torch"})
+    modules = modules_loaded(folder, "-p", "pytest_rageval.plugin")
+    assert "pytest_rageval.retrieval.bm25" in modules
+    assert modules.isdisjoint({"httpx", "litellm", "pyarrow", "ray", "torch"})
 
 
-def test_a_session_of_one_plain_system_loads_nothing_of_what_it_does_not_use(folder: Path) -> None:
+def test_a_session_of_one_plain_system_loads_no_module_that_it_does_not_use(folder: Path) -> None:
     (folder / "cases.jsonl").write_text('{"id": 1, "question": "Q", "answers": ["a"]}\n', encoding="utf-8")
     (folder / "conftest.py").write_text(
         "import pytest\n@pytest.fixture(scope='session')\ndef rag_system():\n    return lambda query: 'a'\n",
@@ -146,19 +148,21 @@ def test_a_session_of_one_plain_system_loads_nothing_of_what_it_does_not_use(fol
         "@rag_case('jsonl:cases.jsonl', gates=['accuracy >= 0.5'])\ndef test_it(rag): ...\n",
         encoding="utf-8",
     )
-    used = loaded(folder, "-p", "pytest_rageval.plugin")
-    assert "pytest_rageval.report.files.results_json" in used
+    modules = modules_loaded(folder, "-p", "pytest_rageval.plugin")
+    assert "pytest_rageval.report.files.results_json" in modules
     unused = (
         "environments.environment", "corpora.chunking", "text.refusals_en", "engine.inputs.table",
         "engine.planned_calls", "engine.recorded_answers", "analysis.systems.matching", "report.export.markdown",
         "retrieval.adapt_retriever", "systems.naive", "metrics.rankings.evidence",
     )  # fmt: skip
-    assert not used.intersection(["asyncio", *HEAVY, *(f"pytest_rageval.{name}" for name in unused)])
+    assert not modules.intersection(["asyncio", *HEAVY, *(f"pytest_rageval.{name}" for name in unused)])
 
 
 def test_pytest_loads_the_installed_plugin(folder: Path) -> None:
     off = ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_ADDOPTS")
     environment = {name: value for name, value in os.environ.items() if name not in off}
     command = [sys.executable, "-m", "pytest", "--markers"]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=60)
-    assert "@pytest.mark.rag_case" in done.stdout
+    process = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "@pytest.mark.rag_case" in process.stdout

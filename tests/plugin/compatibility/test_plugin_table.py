@@ -1,4 +1,4 @@
-"""The table of docs/how-to/plugins.md: the suite beside other plugins and under pytest's and xdist's own options."""
+"""The table of docs/how-to/plugins.md: other plugins, and options of pytest and xdist."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def alone() -> list[SuiteRun]:
-    """The run of the suite without other plugins, once it was made."""
+    """Return the list that stores the run of the suite without other plugins, after its first use."""
     return []
 
 
@@ -252,7 +252,7 @@ def test_reports_agree_on_workers(suite: Suite) -> None:
         row.check(suite, ran)
 
 
-def test_our_own_tests_run_without_them(project: Project, pytestconfig: pytest.Config) -> None:
+def test_our_own_tests_run_without_the_plugins_of_the_table(project: Project, pytestconfig: pytest.Config) -> None:
     plugins = {row.name for row in ROWS if row.load} - {"anyio"}
     measuring = {"pytest-cov", "pytest-rerunfailures", "pytest-timeout"}
     loaded = {name.metadata["Name"] for _, name in pytestconfig.pluginmanager.list_plugin_distinfo()}
@@ -262,19 +262,19 @@ def test_our_own_tests_run_without_them(project: Project, pytestconfig: pytest.C
     assert not [name for name in plugins - measuring if f" {name.removeprefix('pytest-')}-" in header]
 
 
-def test_the_docs_have_the_table() -> None:
+def test_the_docs_contain_the_table() -> None:
     page = (ROOT / "docs" / "how-to" / "plugins.md").read_text(encoding="utf-8")
-    shown = [line for line in page.splitlines() if line.startswith("|") and not line.startswith("| VS Code")]
+    table = [line for line in page.splitlines() if line.startswith("|") and not line.startswith("| VS Code")]
     rows = []
     for (tried, holds), same in groupby(ROWS, lambda row: (row.tried, row.holds)):
         names = ", ".join(f"`{row.name}`" if row.name.startswith("--") else row.name for row in same)
         rows.append(f"| {names} | {tried} | {holds} |")
-    assert shown == ["| beside | tried | what holds |", "|---|---|---|", *rows]
+    assert table == ["| beside | tried | what holds |", "|---|---|---|", *rows]
 
 
-def test_the_extra_brings_each_plugin_of_the_table() -> None:
+def test_the_extra_installs_each_plugin_of_the_table() -> None:
     with (ROOT / "pyproject.toml").open("rb") as stream:
         extras = tomllib.load(stream)["project"]["optional-dependencies"]
-    plugins = {needed.name: needed.specifier for needed in map(Requirement, extras["plugins"])}
+    plugins = {requirement.name: requirement.specifier for requirement in map(Requirement, extras["plugins"])}
     assert {row.name for row in ROWS if row.load} == set(plugins)
     assert all(row.tried in plugins[row.name] for row in ROWS if row.load)

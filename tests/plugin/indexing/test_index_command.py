@@ -1,4 +1,4 @@
-"""``rageval index``: built ahead of the tests, from the ini as pytest reads it."""
+"""``rageval index`` builds, lists and prunes the indexes that the ini declares."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_tests_use_the_built_index(project: Project) -> None:
     shop(project, "addopts = -n2 --strict-markers -q\nfilterwarnings = error")
     first = project.command("index", "build")
     assert (first.returncode, first.stderr) == (0, "")
-    said, index = first.stdout.splitlines()
-    assert said.startswith("counted over 2,000 passages, in ")
+    first_line, index = first.stdout.splitlines()
+    assert first_line.startswith("counted over 2,000 passages, in ")
     (name,) = names(project)
     assert index.startswith(f"{project.path / '.rageval/indexes' / name}: built in ")
     assert re.search(f"{name}: already built, 0.[0-9] MB$", project.command("index", "build").stdout)
@@ -100,11 +100,11 @@ def test_info_lists_stored_indexes_and_marks_used_ones(project: Project) -> None
     assert re.fullmatch(r"The ini needs bm25-\w+, which is missing; build it with rageval index build.", unbuilt[3])
     assert names(project) == [old]
     project.command("index", "build")
-    told = json.loads(project.command("index", "info", "--json").stdout)
+    info = json.loads(project.command("index", "info", "--json").stdout)
     (new,) = set(names(project)) - {old}
-    assert Path(told["folder"]) == project.path / ".rageval/indexes"
-    assert (told["used"], told["problem"]) == ([new], None)
-    rows = {row["name"]: row for row in told["indexes"]}
+    assert Path(info["folder"]) == project.path / ".rageval/indexes"
+    assert (info["used"], info["problem"]) == ([new], None)
+    rows = {row["name"]: row for row in info["indexes"]}
     assert {name: row["used"] for name, row in rows.items()} == {old: False, new: True}
     assert (rows[new]["kind"], rows[new]["passages"], rows[new]["problem"]) == ("bm25", 2_000, None)
     assert rows[new]["settings"]["b"] == 0.75
@@ -118,8 +118,8 @@ def test_prune_removes_unused_indexes_and_reports_their_size(project: Project) -
     (old,) = names(project)
     size = sum(path.stat().st_size for path in project.path.glob(f".rageval/indexes/{old}/*"))
     assert project.command("index", "prune").stdout == "Removed 0 indexes that the ini does not use, 0 bytes.\n"
-    own = project.path / ".rageval/indexes/my-notes"
-    own.mkdir()
+    notes = project.path / ".rageval/indexes/my-notes"
+    notes.mkdir()
     shop(project, "rag_retriever_params = b = 0.75")
     refused = project.command("index", "prune")
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -129,8 +129,8 @@ def test_prune_removes_unused_indexes_and_reports_their_size(project: Project) -
         refused.stderr,
     )
     project.command("index", "build")
-    listed = project.command("index", "prune", "--dry-run").stdout.splitlines()
-    assert listed == [
+    listing = project.command("index", "prune", "--dry-run").stdout.splitlines()
+    assert listing == [
         f"{old}: {size:,} bytes",
         f"Would remove 1 index that the ini does not use, {size:,} bytes.",
     ]
@@ -141,8 +141,8 @@ def test_prune_removes_unused_indexes_and_reports_their_size(project: Project) -
         f"{old}: {size:,} bytes",
         f"Removed 1 index that the ini does not use, {size:,} bytes.",
     ]
-    assert own.is_dir()
-    own.rmdir()
+    assert notes.is_dir()
+    notes.rmdir()
     (new,) = names(project)
     assert new != old
     assert "already built" in project.command("index", "build").stdout
@@ -173,9 +173,9 @@ def test_a_damaged_index_is_marked_in_the_list(project: Project) -> None:
     project.command("index", "build")
     (path,) = project.path.glob(".rageval/indexes/*/data.csc.index.npy")
     path.write_bytes(b"")
-    told = project.command("index", "info")
-    assert told.returncode == 0
-    _, line = told.stdout.splitlines()
+    info = project.command("index", "info")
+    assert info.returncode == 0
+    _, line = info.stdout.splitlines()
     assert line.startswith(f"{names(project)[0]}  yes   {path}: has 0 bytes, but was written")
     failed = project.command("index", "build")
     assert (failed.returncode, failed.stdout) == (2, "")
@@ -188,25 +188,25 @@ def test_a_users_retriever_may_store_two_indexes(project: Project) -> None:
     project.file("tests/conftest.py", REGISTERED)
     assert "mine over 2,000 passages" in project.command("index", "build").stdout
     lines = project.command("index", "info").stdout.splitlines()
-    mine, more = names(project)
-    assert [line.split()[:3] for line in lines[1::2]] == [[mine, "yes", "2,000"], [more, "yes", "?"]]
-    assert lines[2::2] == ["  model=aaaaaaaaaaaaaaaa... size=3", f"  of={mine}"]
+    main, more = names(project)
+    assert [line.split()[:3] for line in lines[1::2]] == [[main, "yes", "2,000"], [more, "yes", "?"]]
+    assert lines[2::2] == ["  model=aaaaaaaaaaaaaaaa... size=3", f"  of={main}"]
 
 
 def test_search_settings_do_not_rebuild_the_index(project: Project) -> None:
     pytest.importorskip("usearch", reason="the extra dense is not installed")
     shop(project, "rag_retriever = mine", conftest=VECTORS)
     corpus(project, 40)
-    said = project.command("index", "build").stdout.splitlines()
-    graph, vectors = kept = names(project)
-    assert [line.partition(":")[0].rpartition("/")[2] for line in said[1:]] == [vectors, graph]
+    build_lines = project.command("index", "build").stdout.splitlines()
+    graph, vectors = index_names = names(project)
+    assert [line.partition(":")[0].rpartition("/")[2] for line in build_lines[1:]] == [vectors, graph]
     shop(project, "rag_retriever = mine", "rag_retriever_params = ef_search = 8", conftest=VECTORS)
     corpus(project, 40)
     lines = project.command("index", "info").stdout.splitlines()
     assert [line.split()[:3] for line in lines[1::2]] == [[graph, "yes", "40"], [vectors, "yes", "40"]]
     assert len(lines) == 5
     assert project.command("index", "prune").stdout.startswith("Removed 0 indexes")
-    assert names(project) == kept
+    assert names(project) == index_names
 
 
 def test_a_small_corpus_needs_no_index(project: Project) -> None:
@@ -234,7 +234,7 @@ def test_a_small_corpus_needs_no_index(project: Project) -> None:
         ),
     ],
 )
-def test_an_error_is_one_sentence(project: Project, ini: str, conftest: str, problem: str) -> None:
+def test_an_error_is_reported_in_one_sentence(project: Project, ini: str, conftest: str, problem: str) -> None:
     shop(project, conftest=conftest)
     project.file("pytest.ini", f"[pytest]\n{ini}")
     failed = project.command("index", "build")
@@ -244,7 +244,7 @@ def test_an_error_is_one_sentence(project: Project, ini: str, conftest: str, pro
     assert len(failed.stderr.splitlines()) == 1
 
 
-def test_the_error_says_why_pytest_cannot_start(project: Project) -> None:
+def test_an_error_of_pytest_itself_is_shown(project: Project) -> None:
     shop(project, "addopts = --no-such-option", conftest="")
     failed = project.command("index", "info")
     assert failed.returncode == 2

@@ -6,8 +6,8 @@ from support.projects.index_projects import built, corpus, shop
 from support.projects.rag_project import Mode, Project
 
 
-def ran(project: Project, *args: str) -> list[list[str]]:
-    """Run the tests, and return what each case found."""
+def ranked_ids(project: Project, *args: str) -> list[list[str]]:
+    """Run the tests, and return the ids that each case retrieved."""
     result = project.pytester.runpytest_inprocess(*args)
     assert result.ret == 0, result.stdout.str()
     return [[d["doc_id"] for d in outcome["answer"]["ranking"]] for outcome in project.stored_results()["outcomes"]]
@@ -15,23 +15,23 @@ def ran(project: Project, *args: str) -> list[list[str]]:
 
 def test_the_index_is_built_once_and_reused_by_the_next_run(project: Project, mode: Mode) -> None:
     shop(project)
-    first = ran(project, *mode)
+    first = ranked_ids(project, *mode)
     assert built(project) == 1
-    assert ran(project) == first
+    assert ranked_ids(project) == first
     assert built(project) == 1
     assert {passages[0] for passages in first} == {f"kb.txt:{number + 1}" for number in range(8)}
 
 
 def test_concurrent_workers_build_one_index(project: Project) -> None:
     shop(project)
-    assert len(ran(project, "-n4")) == 8
+    assert len(ranked_ids(project, "-n4")) == 8
     assert built(project) == 1
 
 
 def test_an_index_depends_on_the_passages_of_a_fixture(project: Project) -> None:
     shop(project)
     conftest = (project.path / "conftest.py").read_text()
-    own = """
+    corpus_fixture = """
 import pytest
 from pytest_rageval import Passage
 
@@ -39,16 +39,16 @@ from pytest_rageval import Passage
 def rag_corpus():
     return [Passage(f"own{n}", f"In drawer {n} is item {n}.") for n in range(2_000)]
 """
-    (project.path / "conftest.py").write_text(conftest + own)
-    first = ran(project)
-    assert ran(project) == first
+    (project.path / "conftest.py").write_text(conftest + corpus_fixture)
+    first = ranked_ids(project)
+    assert ranked_ids(project) == first
     assert first[0][0] == "own0"
     assert built(project) == 1
 
 
 def test_a_truncated_index_is_an_error_that_says_what_to_do(project: Project) -> None:
     shop(project)
-    ran(project)
+    ranked_ids(project)
     (path,) = project.path.glob(".rageval/indexes/*/data.csc.index.npy")
     path.write_bytes(path.read_bytes()[:-1])
     result = project.pytester.runpytest_inprocess()
@@ -60,6 +60,6 @@ def test_a_truncated_index_is_an_error_that_says_what_to_do(project: Project) ->
 def test_a_small_corpus_stores_no_index(project: Project) -> None:
     shop(project)
     corpus(project, 1_999)
-    ran(project)
+    ranked_ids(project)
     assert built(project) == 0
     assert not (project.path / ".rageval/indexes").exists()

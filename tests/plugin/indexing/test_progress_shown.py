@@ -1,4 +1,4 @@
-"""Progress of reading and indexing a large corpus, where somebody watches."""
+"""Progress of reading and indexing a large corpus is shown in a terminal."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ HASTY = f"""{COUNTING_CONFTEST}
     import pytest_rageval.hooks.config.progress_bar
     pytest_rageval.hooks.config.progress_bar.DELAY_S = 0
 """
-"""A conftest for which all work is long."""
+"""A conftest that shows progress without a delay."""
 
 STEPS = ("rag: reading", "rag: indexing")
 
 
-def seen(project: Project, *args: str, program: str = "pytest") -> str:
-    """Run a program in a terminal, and return what stands there."""
+def terminal_output(project: Project, *args: str, program: str = "pytest") -> str:
+    """Run a program in a pseudo-terminal, and return its output."""
     ours, theirs = pty.openpty()
     child = project.process(args, (theirs,) * 3, {**os.environ, "TERM": "xterm", "COLUMNS": "80"}, program)
     os.close(theirs)
@@ -36,7 +36,7 @@ def seen(project: Project, *args: str, program: str = "pytest") -> str:
 
 @pytest.mark.parametrize("args", [(), ("-v",), ("-s",)], ids=str)
 def test_a_terminal_shows_reading_and_indexing_and_keeps_other_output(project: Project, args: tuple[str, ...]) -> None:
-    text = seen(shop(project, conftest=HASTY), *args)
+    text = terminal_output(shop(project, conftest=HASTY), *args)
     assert "\rrag: reading the corpus ... 0 passages" in text
     assert "\rrag: indexing ... 0 passages" in text
     lines = [line.rpartition("\r")[2].rstrip() for line in text.replace("\r\n", "\n").split("\n")]
@@ -47,7 +47,7 @@ def test_a_terminal_shows_reading_and_indexing_and_keeps_other_output(project: P
 
 @pytest.mark.parametrize("args", [("-q",), ("-n2",)], ids=str)
 def test_quiet_runs_and_workers_show_no_progress(project: Project, args: tuple[str, ...]) -> None:
-    text = seen(shop(project, conftest=HASTY), *args)
+    text = terminal_output(shop(project, conftest=HASTY), *args)
     assert not any(step in text for step in STEPS)
 
 
@@ -58,7 +58,7 @@ def test_no_progress_is_shown_without_a_terminal(project: Project) -> None:
 
 
 def test_the_command_shows_progress(project: Project) -> None:
-    text = seen(shop(project, conftest=HASTY), "index", "build", program="rageval")
+    text = terminal_output(shop(project, conftest=HASTY), "index", "build", program="rageval")
     assert "rag: reading the corpus ... 0 passages" in text
     assert "rag: indexing ... 0 passages\r\x1b[K" in text or "rag: indexing ... 1," in text
     assert "\r\x1b[Kbm25 over 2,000 passages" in text

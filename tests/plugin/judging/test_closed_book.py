@@ -1,4 +1,4 @@
-"""What the model knows without a passage: its score, the facet ``knew``, and what retrieval gains."""
+"""What the model answers without passages: score, facet ``knew`` and gain from retrieval."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ KNOWS = """
     @pytest.fixture(scope="session")
     def rag_llm():
         def reply(messages):
-            asked = messages[-1]["content"]
-            if "Documents:" in asked:
-                return "ohne" if "hard" in asked else asked.partition("[1]")[2].partition("Question")[0]
-            return "It is Paris." if "France" in asked or "hard" in asked else "I do not know."
+            prompt = messages[-1]["content"]
+            if "Documents:" in prompt:
+                return "ohne" if "hard" in prompt else prompt.partition("[1]")[2].partition("Question")[0]
+            return "It is Paris." if "France" in prompt or "hard" in prompt else "I do not know."
         return Noted("llm", reply, usage=Usage(10, 2, 0.5))
 """
 
@@ -38,7 +38,7 @@ TEST = """
 """
 
 
-def _project(project: Project, gates: list[str], model: str = KNOWS) -> None:
+def _write_project(project: Project, gates: list[str], model: str = KNOWS) -> None:
     project.data(ROWS)
     conftest(project, NOTED, model)
     project.file("test_it.py", TEST.replace("GATES", repr(gates)))
@@ -51,7 +51,7 @@ def test_the_model_is_asked_with_and_without_passages(project: Project) -> None:
         "accuracy[knew=*] >= 0.5",
         "n[knew=false] >= 2",
     ]
-    _project(project, gates)
+    _write_project(project, gates)
     run = project.run()
     assert run.status == 0, run.text
     assert values(run, "accuracy") == {"france": 1.0, "gaul": 1.0, "hard": 0.0, "wrong": 0.0}
@@ -59,7 +59,7 @@ def test_the_model_is_asked_with_and_without_passages(project: Project) -> None:
     knew = {name: outcome["facets"]["knew"] for name, outcome in run.outcomes.items()}
     assert knew == {"france": "true", "gaul": "false", "hard": "true", "wrong": "false"}
     assert run.outcomes["gaul"]["calls"]["calls"] == 2
-    assert run.outcomes["gaul"]["answer"]["usage"]["prompt_tokens"] == 10  # what the answer itself took
+    assert run.outcomes["gaul"]["answer"]["usage"]["prompt_tokens"] == 10  # without the closed-book call
     assert {name: (gate["status"], gate["n"]) for name, gate in run.gates.items()} == {
         gates[0]: ("passed", 4), gates[1]: ("passed", 2), gates[2]: ("passed", 2), gates[3]: ("passed", 2),
     }  # fmt: skip
@@ -68,16 +68,16 @@ def test_the_model_is_asked_with_and_without_passages(project: Project) -> None:
 
 
 def test_closed_book_asks_the_question_and_nothing_else(project: Project) -> None:
-    _project(project, [])
+    _write_project(project, [])
     project.run()
-    asked = contents(asked_of(project, "llm"), "user")
-    without = [text for text in asked if "Documents:" not in text]
-    assert sorted(without) == sorted(f"Question: {row['question']}" for row in ROWS)
-    assert len(asked) == 8
+    prompts = contents(asked_of(project, "llm"), "user")
+    closed_book_prompts = [text for text in prompts if "Documents:" not in text]
+    assert sorted(closed_book_prompts) == sorted(f"Question: {row['question']}" for row in ROWS)
+    assert len(prompts) == 8
 
 
 def test_the_gain_from_retrieval_is_a_matrix(project: Project) -> None:
-    _project(project, [])
+    _write_project(project, [])
     run = project.run("-v")
     gain = run.results["matrices"][-1]
     assert gain["metric"] == "accuracy - closed_book_accuracy"
@@ -90,7 +90,7 @@ def test_the_gain_from_retrieval_is_a_matrix(project: Project) -> None:
 
 
 def test_cases_are_split_by_whether_the_model_knew_the_answer(project: Project) -> None:
-    _project(project, [])
+    _write_project(project, [])
     run = project.run("--rag-rows", "knew", "--rag-cols", "topic")
     matrix = run.results["matrix"]
     assert (matrix["rows"], matrix["cols"]) == (["false", "true"], ["Easy", "Hard"])
@@ -109,7 +109,7 @@ CHANGED = """
 
 
 def test_a_users_metric_names_the_inputs_that_it_reads(project: Project) -> None:
-    _project(project, [], KNOWS + CHANGED)
+    _write_project(project, [], KNOWS + CHANGED)
     project.file("test_it.py", TEST.replace("GATES", "[]").replace(', "closed_book_accuracy"', ', "changed"'))
     run = project.run()
     assert values(run, "changed") == {"france": 0.0, "gaul": 1.0, "hard": 0.0, "wrong": 0.0}
@@ -135,8 +135,10 @@ UNKNOWN = "nothing was scored: whether the model knew is known of none of 4 case
         ("accuracy[knew=*] >= 0", UNKNOWN),
     ],
 )  # fmt: skip
-def test_without_a_model_nothing_is_known_and_no_gate_holds(project: Project, gate: str, reason: str) -> None:
-    _project(project, [gate], NO_MODEL)
+def test_without_a_model_the_closed_book_metric_is_unscored_and_its_gates_fail(
+    project: Project, gate: str, reason: str
+) -> None:
+    _write_project(project, [gate], NO_MODEL)
     run = project.run()
     assert run.status == 1
     score = run.outcomes["gaul"]["scores"]["closed_book_accuracy"]
@@ -146,9 +148,11 @@ def test_without_a_model_nothing_is_known_and_no_gate_holds(project: Project, ga
     assert [matrix["metric"] for matrix in run.results["matrices"]] == ["accuracy"]  # no gain without both
 
 
-def test_a_gate_over_what_no_model_knew_fails(project: Project) -> None:
+def test_a_gate_on_knew_fails_if_the_model_knew_no_case(project: Project) -> None:
     gate = "accuracy[knew=true] >= 0"
-    _project(project, [gate], '@pytest.fixture(scope="session")\ndef rag_llm():\n    return ScriptedLLM("No idea.")\n')
+    _write_project(
+        project, [gate], '@pytest.fixture(scope="session")\ndef rag_llm():\n    return ScriptedLLM("No idea.")\n'
+    )
     run = project.run()
     assert run.gates[gate]["status"] == "failed"
     assert run.gates[gate]["reason"] == "nothing was scored: no case of 4 has knew=true"
@@ -156,22 +160,22 @@ def test_a_gate_over_what_no_model_knew_fails(project: Project) -> None:
 
 def test_a_gate_on_knew_is_skipped_if_its_cases_were_deselected(project: Project) -> None:
     gate = "accuracy[knew=true, topic=Hard] >= 0"
-    _project(project, [gate])
+    _write_project(project, [gate])
     run = project.run("-k", "france")
     assert run.gates[gate]["status"] == "skipped"
     assert run.gates[gate]["reason"] == "all its cases were deselected"
 
 
-def test_the_facet_is_unknown_where_nobody_asks(project: Project) -> None:
-    _project(project, ["accuracy[knew=true] >= 0"])
+def test_the_facet_is_unknown_without_the_closed_book_metric(project: Project) -> None:
+    _write_project(project, ["accuracy[knew=true] >= 0"])
     project.file(
         "test_it.py", TEST.replace("GATES", "['accuracy[knew=true] >= 0']").replace(', "closed_book_accuracy"', "")
     )
     assert "unknown facet 'knew'" in refused(project)
 
 
-def test_both_arms_are_compared_as_systems(project: Project) -> None:
-    _project(project, [])
+def test_both_arms_can_be_compared_as_systems(project: Project) -> None:
+    _write_project(project, [])
     project.file("test_it.py", TEST.replace("GATES", "[]").replace(', "closed_book_accuracy"', ""))
     run = project.run("--rag-system", "llm", "--rag-system", "closed_book")
     means = {matrix["system"]: matrix["total"]["mean"] for matrix in run.results["matrices"]}
@@ -181,7 +185,7 @@ def test_both_arms_are_compared_as_systems(project: Project) -> None:
 
 
 def test_the_gain_from_retrieval_is_the_difference_of_both_arms(project: Project) -> None:
-    _project(project, [])
+    _write_project(project, [])
     gain = project.run().results["matrices"][-1]
     project.file("test_it.py", TEST.replace("GATES", "[]").replace(', "closed_book_accuracy"', ""))
     (difference,) = project.run("--rag-system", "closed_book", "--rag-system", "llm").results["differences"]
@@ -191,8 +195,8 @@ def test_the_gain_from_retrieval_is_the_difference_of_both_arms(project: Project
 
 
 @pytest.mark.parametrize("system", ["llm", "closed_book"])
-def test_a_system_that_needs_a_model_says_so(project: Project, system: str) -> None:
-    _project(project, [], NO_MODEL)
+def test_a_system_without_its_model_reports_how_to_name_one(project: Project, system: str) -> None:
+    _write_project(project, [], NO_MODEL)
     run = project.run("--rag-system", system)
     assert run.status == 1
     run.said(
@@ -202,7 +206,7 @@ def test_a_system_that_needs_a_model_says_so(project: Project, system: str) -> N
 
 
 def test_recorded_answers_have_a_closed_book_arm(project: Project) -> None:
-    _project(project, ["accuracy[knew=false] >= 0.5"])
+    _write_project(project, ["accuracy[knew=false] >= 0.5"])
     project.data([{"id": row["id"], "answer": "Paris"} for row in ROWS], "answers.jsonl")
     run = project.run("--rag-answers", "answers.jsonl")
     assert run.status == 0
@@ -210,7 +214,7 @@ def test_recorded_answers_have_a_closed_book_arm(project: Project) -> None:
     assert len(asked_of(project, "llm")) == 4
 
 
-def test_a_check_asks_without_passages_when_it_is_reached(project: Project) -> None:
+def test_a_check_asks_the_closed_book_question_when_it_is_reached(project: Project) -> None:
     project.data(ROWS[:2])
     conftest(project, NOTED, KNOWS)
     test = TEST.replace("GATES", "[]").replace(', "closed_book_accuracy"', "")

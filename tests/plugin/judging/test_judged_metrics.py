@@ -1,4 +1,4 @@
-"""Judged metrics end to end: verdicts, what gives none, and what stands in results.json."""
+"""Judged metrics end to end: verdicts, unscored cases, errors and results.json."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ ROWS = [
 ]
 
 
-def test_a_verdict_is_a_score_with_its_words(project: Project, mode: Mode) -> None:
+def test_a_verdict_is_stored_with_its_label_and_rationale(project: Project, mode: Mode) -> None:
     judged(project, ROWS, TEST)
     run = project.run(*mode)
     assert run.status == 0, run.text
     assert values(run, RATE) == {"declines": 1.0, "answers": 0.0, "unread": None, "also": 0.0}
-    said = run.outcomes["declines"]["scores"][RATE]
-    assert said == {
+    score = run.outcomes["declines"]["scores"][RATE]
+    assert score == {
         "value": 1.0,
         "label": "rejected",
         "rationale": "it says it has no idea",
@@ -52,7 +52,7 @@ def test_a_verdict_is_a_score_with_its_words(project: Project, mode: Mode) -> No
     assert (gate["value"], gate["n"], gate["status"]) == (pytest.approx(1 / 3), 3, "passed")
 
 
-def test_what_cannot_be_read_twice_is_unscored_and_costs_two_calls(project: Project) -> None:
+def test_two_unreadable_replies_leave_a_case_unscored_and_cost_two_calls(project: Project) -> None:
     judged(project, ROWS, TEST)
     run = project.run("-v")
     outcome = run.outcomes["unread"]
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_twice_is_unscored_and_costs_two_calls(project: Proj
     assert run.outcomes["answers"]["calls"]["calls"] == 1
     assert run.results["usage"]["calls"] == 5
     assert run.results["usage"]["cost_usd"] == pytest.approx(0.005)
-    assert run.results["usage"]["spent_usd"] == pytest.approx(0.004)  # two cases are the same, answer and all
+    assert run.results["usage"]["spent_usd"] == pytest.approx(0.004)  # two equal cases share a verdict
     run.said(
         "model calls: 5 (1 replayed), 4 attempts*250 + 25 tokens*$0.0050 (spent now $0.0040)",
         f"unscored: 1 parse_error ({RATE})",
@@ -78,7 +78,7 @@ def test_what_cannot_be_read_twice_is_unscored_and_costs_two_calls(project: Proj
     project.run("-v").said(f"*PASSED*{RATE} >= 0.2*n 3 *1 unscored (parse_error)")
 
 
-def test_a_repaired_reply_counts(project: Project) -> None:
+def test_a_valid_second_reply_counts(project: Project) -> None:
     rules = """lambda messages: verdict("rejected") if len(messages) > 2 else '{"label": "perhaps"}'"""
     judged(project, ROWS[:1], TEST, rules=rules)
     run = project.run()
@@ -97,7 +97,7 @@ def test_the_judge_sees_question_and_answer_as_quotes_and_gets_a_schema(project:
     assert "Paris" not in request["messages"][1]["content"]  # the gold answer is not shown
 
 
-def test_without_a_judge_there_is_no_score_and_no_gate_holds(project: Project) -> None:
+def test_without_a_judge_the_metric_is_unscored_and_its_gate_fails(project: Project) -> None:
     judged(project, ROWS, TEST)
     conftest(project, NOTED, SAYS_WHAT_IT_IS_TOLD)
     run = project.run()
@@ -149,14 +149,14 @@ def _flat(plain: Any) -> list[object]:
     return [item for value in plain for item in _flat(value)] if isinstance(plain, list) else [plain]
 
 
-def test_without_texts_no_word_of_a_judge_is_kept(project: Project) -> None:
+def test_without_texts_no_word_of_a_judge_is_stored(project: Project) -> None:
     judged(project, ROWS, TEST)
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false\n")
     run = project.run()
     assert run.outcomes["declines"]["scores"][RATE] == {"value": 1.0, "label": "rejected"}
     assert run.outcomes["unread"]["scores"][RATE] == {"value": None, "reason": "parse_error", "label": None}
-    for kept in (run.results, project.lines()):
-        words = [word for word in _flat(kept) if isinstance(word, str)]
+    for report in (run.results, project.lines()):
+        words = [word for word in _flat(report) if isinstance(word, str)]
         assert not [word for word in words if "no idea" in word or "who knows" in word]
 
 
@@ -188,7 +188,7 @@ def test_two_metrics_of_one_judge_ask_it_once(project: Project) -> None:
     reason = run.outcomes["believed"]["scores"]["error_correction_rate_judged"]["reason"]
     assert reason == "not_applicable: no_error_detected"
     exact = run.outcomes["corrected"]["scores"]["error_correction_rate"]
-    assert exact == {"value": None, "reason": "not_applicable: no_error_flagged"}  # the exact one wants RGB's sentence
+    assert exact == {"value": None, "reason": "not_applicable: no_error_flagged"}  # it needs RGB's sentence
 
 
 def test_recorded_answers_are_judged(project: Project) -> None:
@@ -201,7 +201,7 @@ def test_recorded_answers_are_judged(project: Project) -> None:
     assert len(asked_of(project, "judge")) == 2
 
 
-def test_the_verdicts_of_one_answer_do_not_depend_on_when_they_are_asked(project: Project) -> None:
+def test_verdicts_do_not_depend_on_concurrency(project: Project) -> None:
     judged(project, ROWS, TEST)
     ahead, in_turn = project.run(), project.run("--rag-concurrency", "1")
     assert [o["scores"] for o in ahead.results["outcomes"]] == [o["scores"] for o in in_turn.results["outcomes"]]

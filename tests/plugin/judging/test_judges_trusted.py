@@ -1,4 +1,4 @@
-"""Judges that have to agree with people: one that does not leaves its metric unscored."""
+"""Judges must agree with people's labels; the metric of a judge that does not is unscored."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def label(name: str, value: object, **more: Any) -> dict[str, Any]:
     return {"id": name, "label": value, "metric": RATE, **more}
 
 
-NONE = "it has judged no labelled answer of this run"
+NOTHING_JUDGED = "it has judged no labelled answer of this run"
 
-AGREED = [label(f"declines{at}", 1) for at in range(3)] + [label(f"answers{at}", 0) for at in range(3)]
-CONTRARY = [label(f"declines{at}", 0) for at in range(3)] + [label(f"answers{at}", 1) for at in range(3)]
+AGREEING_LABELS = [label(f"declines{at}", 1) for at in range(3)] + [label(f"answers{at}", 0) for at in range(3)]
+OPPOSITE_LABELS = [label(f"declines{at}", 0) for at in range(3)] + [label(f"answers{at}", 1) for at in range(3)]
 
 
-def asked(project: Project, labels: list[dict[str, Any]], kappa: str = "0.6") -> None:
+def write_project(project: Project, labels: list[dict[str, Any]], kappa: str = "0.6") -> None:
     judged(project, ROWS, TEST)
     project.data(labels, "labels.jsonl")
     project.file("pytest.ini", f"[pytest]\nrag_judge_labels = labels.jsonl\nrag_judge_min_kappa = {kappa}")
 
 
 def test_a_judge_that_agrees_with_people_counts(project: Project) -> None:
-    asked(project, AGREED)
+    write_project(project, AGREEING_LABELS)
     run = project.run("-v")
     assert run.status == 0, run.text
     assert run.gates[f"{RATE} >= 0.2"]["value"] == 0.5
@@ -62,8 +62,8 @@ def test_a_judge_that_agrees_with_people_counts(project: Project) -> None:
     run.said("judges against people", f"{RATE} * 6 * 1.00 * 1.00 * 0.6")
 
 
-def test_the_scores_of_one_that_does_not_are_withheld(project: Project, mode: Mode) -> None:
-    asked(project, CONTRARY)
+def test_the_scores_of_a_judge_that_disagrees_with_people_are_withheld(project: Project, mode: Mode) -> None:
+    write_project(project, OPPOSITE_LABELS)
     run = project.run(*mode)
     assert run.status == 1
     assert set(values(run, RATE).values()) == {None}
@@ -79,10 +79,10 @@ def test_the_scores_of_one_that_does_not_are_withheld(project: Project, mode: Mo
     )
 
 
-def test_a_graded_judge_is_not_cut_in_silence(project: Project) -> None:
+def test_the_threshold_of_a_graded_judge_is_reported(project: Project) -> None:
     test = TEST.replace(f'"{RATE}", ', '"good", ').replace(RATE, "good")
     judged(project, ROWS, test, GRADED, """{"> no idea": '{"label": 1}', "": '{"label": 3}'}""")
-    project.data([{**row, "metric": "good", "label": 4 - 4 * row["label"]} for row in AGREED], "labels.jsonl")
+    project.data([{**row, "metric": "good", "label": 4 - 4 * row["label"]} for row in AGREEING_LABELS], "labels.jsonl")
     project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.jsonl\nrag_judge_min_kappa = 0.6")
     run = project.run("-v")
     (trust,) = run.results["trust"]
@@ -91,7 +91,7 @@ def test_a_graded_judge_is_not_cut_in_silence(project: Project) -> None:
 
 
 def test_a_diagnosis_by_an_untrusted_judge_is_withheld(project: Project) -> None:
-    asked(project, CONTRARY)
+    write_project(project, OPPOSITE_LABELS)
     project.data([{**row, "passages": [{"id": "p", "text": "In Paris."}]} for row in ROWS])
     test = TEST.replace('"accuracy >= 0"', '"diagnosis:WA <= 1"').replace('"accuracy"]', '"R@5"]')
     project.file("test_it.py", test)
@@ -105,8 +105,8 @@ def test_a_diagnosis_by_an_untrusted_judge_is_withheld(project: Project) -> None
 @pytest.mark.parametrize(
     ("labels", "problem", "unused"),
     [
-        ([label("elsewhere", 1)], NONE, {"of no case of the run": 1}),
-        ([label("declines0", 1, answer="another answer")], NONE, {"of an answer that is not the run's": 1}),
+        ([label("elsewhere", 1)], NOTHING_JUDGED, {"of no case of the run": 1}),
+        ([label("declines0", 1, answer="another answer")], NOTHING_JUDGED, {"of an answer that is not the run's": 1}),
         (
             [label("declines0", 1)],
             "its kappa is undefined, because it and people give one value to all 1 labelled answers",
@@ -115,10 +115,10 @@ def test_a_diagnosis_by_an_untrusted_judge_is_withheld(project: Project) -> None
     ],
     ids=["other case", "other answer", "one"],
 )
-def test_a_judge_of_which_nothing_is_known_is_not_trusted(
+def test_a_judge_without_a_kappa_is_not_trusted(
     project: Project, labels: list[dict[str, Any]], problem: str, unused: dict[str, int]
 ) -> None:
-    asked(project, labels)
+    write_project(project, labels)
     run = project.run("-v")
     assert run.results["trust"][0]["problem"] == problem
     assert run.results["trust"][0]["unused"] == unused
@@ -128,7 +128,7 @@ def test_a_judge_of_which_nothing_is_known_is_not_trusted(
 
 
 def test_a_judge_without_verdicts_is_not_reported(project: Project) -> None:
-    asked(project, AGREED)
+    write_project(project, AGREEING_LABELS)
     project.file("test_b.py", TEST.replace(f'"{RATE}", ', "").replace(f'"{RATE} >= 0.2", ', ""))
     run = project.run("-v", "-k", "test_b")
     assert run.status == 0
@@ -138,23 +138,23 @@ def test_a_judge_without_verdicts_is_not_reported(project: Project) -> None:
 
 @pytest.mark.parametrize("other", ["", "error_detection_rate_judged"])
 def test_labels_of_a_judge_that_the_run_does_not_use_are_ignored(project: Project, other: str) -> None:
-    asked(project, [label("declines0", "rejected"), label("answers0", "answered")])
-    judged_by = f'"{other}", ' if other else ""
-    project.file("test_b.py", TEST.replace(f'"{RATE}", ', judged_by).replace(f'"{RATE} >= 0.2", ', ""))
+    write_project(project, [label("declines0", "rejected"), label("answers0", "answered")])
+    judge_metric = f'"{other}", ' if other else ""
+    project.file("test_b.py", TEST.replace(f'"{RATE}", ', judge_metric).replace(f'"{RATE} >= 0.2", ', ""))
     run = project.run("test_b.py")
     assert run.status == 0, run.text
     assert RATE not in {each["judge"] for each in run.results.get("trust", ())}
 
 
-def test_a_kappa_may_be_asked_of_one_judge_alone(project: Project) -> None:
-    asked(project, CONTRARY, "error_detection_rate_judged: 0.5")
+def test_a_kappa_may_be_required_of_one_judge(project: Project) -> None:
+    write_project(project, OPPOSITE_LABELS, "error_detection_rate_judged: 0.5")
     run = project.run()
     assert "trust" not in run.results
     assert values(run, RATE)["declines0"] == 1.0
 
 
 @pytest.mark.parametrize(
-    ("ini", "told"),
+    ("ini", "problem"),
     [
         ("rag_judge_max_bias = 2", "rag_judge_max_bias is '2'; write a share from 0 to 1, such as 0.5"),
         ("rag_judge_min_kappa = 0.5", "rag_judge_min_kappa has no effect without rag_judge_labels; set both"),
@@ -166,20 +166,20 @@ def test_a_kappa_may_be_asked_of_one_judge_alone(project: Project) -> None:
         ("rag_judge_labels = labels.jsonl\nrag_judge_min_kappa =\n 0.5\n 0.6", "gives two numbers for every judge"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_is_refused(project: Project, ini: str, told: str) -> None:
-    asked(project, AGREED)
+def test_an_invalid_setting_is_refused(project: Project, ini: str, problem: str) -> None:
+    write_project(project, AGREEING_LABELS)
     project.file("pytest.ini", "[pytest]\n" + ini)
     run = project.run()
     assert run.status == 4
-    assert told in run.result.stderr.str()
+    assert problem in run.result.stderr.str()
 
 
 def test_a_label_out_of_range_is_refused(project: Project) -> None:
-    asked(project, [*AGREED, label("answers0", 7, rater="b")])
+    write_project(project, [*AGREEING_LABELS, label("answers0", 7, rater="b")])
     run = project.run()
     assert run.status == 4
-    told = "labels.jsonl:7: label: found 7, wanted one of 'rejected', 'answered', or a number in 0..1"
-    assert told in run.result.stderr.str()
+    message = "labels.jsonl:7: label: found 7, wanted one of 'rejected', 'answered', or a number in 0..1"
+    assert message in run.result.stderr.str()
 
 
 SHEET = f"""
@@ -201,9 +201,7 @@ CALIBRATED = (
 
 
 @pytest.mark.parametrize(("last", "status", "kappa"), [("answered", 0, 1.0), ("rejected", 1, 0.5)])
-def test_a_sheet_that_people_filled_is_judged_as_a_dataset(
-    project: Project, last: str, status: int, kappa: float
-) -> None:
+def test_a_sheet_of_labels_is_also_a_dataset(project: Project, last: str, status: int, kappa: float) -> None:
     judged(project, ROWS, CALIBRATED)
     project.file("labels.csv", SHEET.replace("{LAST}", last))
     project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.csv\nrag_judge_min_kappa = 0.6")
@@ -222,8 +220,8 @@ def test_a_sheet_with_two_answers_of_one_system_is_refused(project: Project) -> 
     project.file("labels.csv", SHEET.replace("{LAST}", "answered") + "    b,old,,How high is it?,,,,Rome,answered,,\n")
     run = project.run()
     assert run.status == 4
-    told = "labels.csv:6: the system 'old' has another answer to 'b' at labels.csv:3, wanted one"
-    assert told in run.result.stderr.str()
+    message = "labels.csv:6: the system 'old' has another answer to 'b' at labels.csv:3, wanted one"
+    assert message in run.result.stderr.str()
 
 
 STRICT = """
@@ -237,10 +235,10 @@ STRICT = """
 
 
 @pytest.mark.parametrize("name", ["strict", "polite"])
-def test_a_metric_stands_for_the_judge_it_reads(project: Project, name: str) -> None:
+def test_a_metric_that_reads_a_judge_is_withheld_with_it(project: Project, name: str) -> None:
     test = TEST.replace(f'"{RATE}", "accuracy"', f'"strict", "{RATE}"').replace("accuracy >= 0", "strict >= 0")
     judged(project, ROWS, test, STRICT)
-    project.data([{**each, "metric": name} for each in CONTRARY], "labels.jsonl")
+    project.data([{**each, "metric": name} for each in OPPOSITE_LABELS], "labels.jsonl")
     project.file("pytest.ini", f"[pytest]\nrag_judge_labels = labels.jsonl\nrag_judge_min_kappa = {name}: 0.6")
     run = project.run()
     (trust,) = run.results["trust"]
@@ -251,21 +249,21 @@ def test_a_metric_stands_for_the_judge_it_reads(project: Project, name: str) -> 
     assert values(run, RATE)["declines0"] == 1.0
 
 
-def test_what_was_withheld_is_still_compared_with_people(
+def test_withheld_verdicts_are_still_compared_with_people(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked(project, CONTRARY)
+    write_project(project, OPPOSITE_LABELS)
     project.run()
     capsys.readouterr()
     monkeypatch.chdir(project.path)
     assert main(["agreement", "labels.jsonl"]) == 0
-    told = capsys.readouterr().out
-    assert "6 labels of 6 answers to 6 cases" in told
-    assert "-1.00" in told
+    output = capsys.readouterr().out
+    assert "6 labels of 6 answers to 6 cases" in output
+    assert "-1.00" in output
 
 
-def test_a_label_of_a_metric_that_there_is_not_is_refused(project: Project) -> None:
-    asked(project, [*AGREED, {"id": "answers0", "label": 1, "metric": "rejection_rate_judgd"}])
+def test_a_label_of_an_unknown_metric_is_refused(project: Project) -> None:
+    write_project(project, [*AGREEING_LABELS, {"id": "answers0", "label": 1, "metric": "rejection_rate_judgd"}])
     run = project.run()
     assert run.status == 4
     assert "labels.jsonl:7: metric: unknown metric 'rejection_rate_judgd'" in run.result.stderr.str()
@@ -280,25 +278,25 @@ SYSTEMS = """
 """
 
 
-def test_each_labelled_answer_is_judged_once_with_the_facets_that_it_had(project: Project) -> None:
+def test_each_labelled_answer_is_judged_once_with_its_original_facets(project: Project) -> None:
     judged(project, ROWS, CALIBRATED)
     project.file("labels.csv", SYSTEMS)
     run = project.run("-k", "test_judge", "--rag-rows", "topic")
-    told = {(o["case_id"], o["system"]): o["facets"] for o in run.results["outcomes"]}
-    assert set(told) == {("a", "one"), ("a", "two"), ("b", "two")}
-    assert told["a", "one"]["topic"] == "Ways"
+    facets = {(o["case_id"], o["system"]): o["facets"] for o in run.results["outcomes"]}
+    assert set(facets) == {("a", "one"), ("a", "two"), ("b", "two")}
+    assert facets["a", "one"]["topic"] == "Ways"
     assert run.results["run"]["interrupted"] is False
     note = "labelled:labels.csv: 1 line is no case: 'c', whose answer has no label yet at labels.csv:5"
     assert f"warning: {note}\n" in run.prose
 
 
-SAME = [case("a", "say no idea"), case("b", "say Paris")]
+SHARED_ROWS = [case("a", "say no idea"), case("b", "say Paris")]
 
 
-def test_a_sheet_next_to_its_cases_is_reported_once(
+def test_a_case_in_the_sheet_and_in_the_suite_counts_once(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judged(project, SAME, CALIBRATED.replace(', gates=["rejection_rate_judged >= 0.2"]', "", 1))
+    judged(project, SHARED_ROWS, CALIBRATED.replace(', gates=["rejection_rate_judged >= 0.2"]', "", 1))
     project.file("labels.csv", SYSTEMS.replace("Paris,,,", "Paris,answered,ann,"))
     project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.csv\nrag_judge_min_kappa = 0.6")
     run = project.run("--rag-gate", f"{RATE} >= 0.1")
@@ -313,7 +311,7 @@ def test_a_sheet_next_to_its_cases_is_reported_once(
     assert "4 labels of 4 answers to 3 cases" in capsys.readouterr().out
 
 
-def test_a_mean_is_corrected_over_withheld_verdicts_too(
+def test_a_mean_is_corrected_with_withheld_verdicts_too(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = [case(f"c{at}", "say no idea" if at % 2 else "say Paris") for at in range(30)]

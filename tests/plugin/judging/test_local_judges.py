@@ -1,4 +1,4 @@
-"""``rag_judges = METRIC: local:FOLDER``: verdicts of a trained judge, and a model that is asked only in doubt."""
+"""``rag_judges = METRIC: local:FOLDER``: a trained judge, and a model below a confidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.projects.rag_project import SAYS, Mode, Project, Run, case
 from support.samples.local_judges import judge_folder, made_judge, weights
 from support.servers.openai_server import OpenAIServer
 
-import pytest_rageval.engine.local_verdicts  # noqa: F401 - pytester forgets what a run imports
+import pytest_rageval.engine.local_verdicts  # noqa: F401 - pytester unloads what a run imports
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold
 from pytest_rageval.local_judges.judge_file import FILE
 from pytest_rageval.local_judges.judge_model import TrainedJudge
@@ -27,12 +27,12 @@ TEST = """
     def test_it(rag): ...
 """
 ROWS = [case("sure", "say Paris"), case("wrong", "say Rome"), case("doubt", "say Yes, Paris"), case("no", "say No")]
-"""The made-up judge is sure of all (0.88, 0.88, 0.97) but "doubt" (0.62)."""
+"""The confidences of the judge are 0.88, 0.88, 0.62 ("doubt") and 0.97."""
 
 CASCADE = "local:judge, openai/m; escalate=0.8"
 
 
-def judged(project: Project, line: str = "local:judge", judge: TrainedJudge | None = None, *ini: str) -> None:
+def write_project(project: Project, line: str = "local:judge", judge: TrainedJudge | None = None, *ini: str) -> None:
     """Make a project with a local judge."""
     judge_folder(project.path / "judge", judge or made_judge())
     project.file("pytest.ini", "\n".join(["[pytest]", *ini, f"rag_judges = {METRIC}: {line}"]))
@@ -44,23 +44,23 @@ def scores(run: Run) -> dict[str, Any]:
 
 
 def model(openai_server: OpenAIServer) -> tuple[str, ...]:
-    """Return the settings of a judging model that finds everything wrong."""
+    """Return the settings of a judge model that labels every answer as wrong."""
     openai_server.reply = lambda body: '{"reason": "so", "label": "wrong"}'
     params = {"api_base": openai_server.base_url, "api_key": KEY, "input_cost_per_token": 0.001}
     params["output_cost_per_token"] = 0.001
     return ("rag_judge_params =", *(f"    {name} = {value}" for name, value in params.items()))
 
 
-def test_a_local_judge_decides_in_every_mode(project: Project, mode: Mode) -> None:
-    judged(project)
+def test_a_local_judge_scores_every_case(project: Project, mode: Mode) -> None:
+    write_project(project)
     run = project.run(*mode, "-v")
     assert run.status == 0, run.text
-    found = scores(run)
-    assert {name: score["value"] for name, score in found.items()} == {"sure": 1, "wrong": 0, "doubt": 1, "no": 0}
-    assert found["doubt"] == {
+    verdicts = scores(run)
+    assert {name: score["value"] for name, score in verdicts.items()} == {"sure": 1, "wrong": 0, "doubt": 1, "no": 0}
+    assert verdicts["doubt"] == {
         "value": 1, "label": "right", "rationale": "", "replies": [], "by": "local", "confidence": 0.6225,
     }  # fmt: skip
-    assert found["no"]["confidence"] == 0.9707
+    assert verdicts["no"]["confidence"] == 0.9707
     (use,) = run.results["sections"]["local_judges"]
     assert (use["decided"], use["escalated"], use["unlike"]) == (4, 0, 0)
     digest = json.loads((project.path / "judge" / FILE).read_text())["checksum"]
@@ -73,57 +73,59 @@ def test_a_model_is_asked_only_below_the_confidence(project: Project, openai_ser
     labels = [("sure", "right"), ("wrong", "wrong"), ("doubt", "right"), ("no", "right")]
     project.file("labels.csv", "id,label\n" + "\n".join(f"{name},{label}" for name, label in labels))
     trust = ("rag_judge_labels = labels.csv", "rag_judge_min_kappa = 0.01")
-    judged(project, CASCADE, None, *model(openai_server), *trust)
+    write_project(project, CASCADE, None, *model(openai_server), *trust)
     planned = project.run("--rag-dry-run")
     planned.said("test_it*accuracy_judged*openai/m*4*~4*", "At most 4 of these calls depend on the answers.")
     assert openai_server.requests == []
     run = project.run("-v", "--rag-record-mode", "once")
     assert len(openai_server.requests) == 1
     assert "Yes, Paris" in json.dumps(openai_server.requests[0].body)
-    found = scores(run)
-    assert (found["doubt"]["label"], "by" in found["doubt"]) == ("wrong", False)
-    assert (found["doubt"]["value"], found["doubt"]["confidence"]) == (0, 0.6225)
-    assert found["doubt"]["cost_usd"] == pytest.approx(run.results["usage"]["cost_usd"])
+    verdicts = scores(run)
+    assert (verdicts["doubt"]["label"], "by" in verdicts["doubt"]) == ("wrong", False)
+    assert (verdicts["doubt"]["value"], verdicts["doubt"]["confidence"]) == (0, 0.6225)
+    assert verdicts["doubt"]["cost_usd"] == pytest.approx(run.results["usage"]["cost_usd"])
     (use,) = run.results["sections"]["local_judges"]
     assert (use["decided"], use["escalated"], use["escalate"]) == (3, 1, 0.8)
     assert (use["local"], use["model"]) == ({"n": 3, "same": 2}, {"n": 1, "same": 0})
-    assert use["cost_usd"] == found["doubt"]["cost_usd"] > 0
+    assert use["cost_usd"] == verdicts["doubt"]["cost_usd"] > 0
     run.said("metric*decided*escalated*below*", f"{METRIC}*3*1*0.8*")
     (recording,) = (project.path / "cassettes/judge-openai--m.jsonl").read_text(encoding="utf-8").splitlines()
-    assert "Yes, Paris" in recording  # the local verdicts are in no cassette
+    assert "Yes, Paris" in recording  # local verdicts are not recorded
     replayed = project.run("--rag-record-mode", "none")
-    assert scores(replayed) == found
+    assert scores(replayed) == verdicts
     assert len(openai_server.requests) == 1
 
 
-def test_auto_takes_the_smallest_confidence_that_is_right_often_enough(
+def test_auto_selects_the_smallest_confidence_with_the_required_accuracy(
     project: Project, openai_server: OpenAIServer
 ) -> None:
-    """91 of 100 have a lower end of 0.838, 99 of 100 one of 0.946."""
-    judged(project, CASCADE.replace("0.8", "auto"), None, *model(openai_server))
+    """The lower end of the interval is 0.838 for 91 of 100, and 0.946 for 99 of 100."""
+    write_project(project, CASCADE.replace("0.8", "auto"), None, *model(openai_server))
     run = project.run()
     assert run.results["sections"]["local_judges"][0]["escalate"] == 0.9
     assert len(openai_server.requests) == 3
-    judged(project, CASCADE.replace("0.8", "auto"), None, *model(openai_server), "rag_judge_min_accuracy = 0.8")
+    write_project(project, CASCADE.replace("0.8", "auto"), None, *model(openai_server), "rag_judge_min_accuracy = 0.8")
     assert project.run().results["sections"]["local_judges"][0]["escalate"] == 0.75
 
 
-def test_auto_without_such_a_confidence_is_refused(project: Project, openai_server: OpenAIServer) -> None:
-    judged(project, CASCADE.replace("0.8", "auto"), None, *model(openai_server), "rag_judge_min_accuracy = 0.99")
+def test_auto_is_refused_if_no_confidence_has_the_required_accuracy(
+    project: Project, openai_server: OpenAIServer
+) -> None:
+    write_project(project, CASCADE.replace("0.8", "auto"), None, *model(openai_server), "rag_judge_min_accuracy = 0.99")
     sentence = refused(project)
     assert "escalate=auto wants an accuracy of 0.99, which no confidence shows (at most 0.95); lower" in sentence
     assert openai_server.requests == []
 
 
-def test_a_cascade_without_its_model_leaves_the_rest_unscored(project: Project) -> None:
-    judged(project, "local:judge, rag_judge; escalate=0.8")
+def test_a_cascade_without_its_model_leaves_cases_below_the_confidence_unscored(project: Project) -> None:
+    write_project(project, "local:judge, rag_judge; escalate=0.8")
     run = project.run()
     assert scores(run)["doubt"]["reason"] == "judge_unavailable"
     assert scores(run)["sure"]["value"] == 1
 
 
 def test_a_local_judge_votes_with_a_model(project: Project, openai_server: OpenAIServer) -> None:
-    judged(project, "local:judge, openai/m; majority", None, *model(openai_server))
+    write_project(project, "local:judge, openai/m; majority", None, *model(openai_server))
     run = project.run()
     assert len(openai_server.requests) == 4
     assert scores(run)["wrong"]["value"] == 0
@@ -138,7 +140,7 @@ def test_answers_unlike_the_training_data_are_reported(project: Project) -> None
     sds = tuple(0.1 if weight else 10.0 for weight in weights(length=1.0))
     means = tuple(1.6 if weight else 0.0 for weight in weights(length=1.0))  # ln 5 of "Rome"
     head = Head({"en": Scaling(means, sds)}, (Threshold(0.0, weights(contains=1.0)),))
-    judged(project, judge=made_judge(head=head))
+    write_project(project, judge=made_judge(head=head))
     run = project.run()
     run.said("warning: accuracy_judged: 50% of the answers that its local judge read are unlike its training data (*")
     assert run.results["sections"]["local_judges"][0]["unlike_by_system"] == {"rag_system": 0.5}
@@ -160,12 +162,12 @@ def test_answers_unlike_the_training_data_are_reported(project: Project) -> None
 def test_a_judge_outside_its_training_is_refused_before_anything_runs(
     project: Project, changes: dict[str, Any], problem: str
 ) -> None:
-    judged(project, judge=made_judge(**changes))
+    write_project(project, judge=made_judge(**changes))
     assert f"rag_judges: accuracy_judged: local:judge: {problem}" in refused(project)
 
 
 def test_a_changed_or_missing_judge_is_refused(project: Project, mode: Mode) -> None:
-    judged(project)
+    write_project(project)
     path = project.path / "judge" / FILE
     path.write_text(path.read_text().replace('"penalty": 0.1', '"penalty": 0.3'))
     sentence = refused(project, *mode)
@@ -180,21 +182,21 @@ def test_a_judge_with_cosines_names_the_missing_model(project: Project) -> None:
 
     scaling = Scaling((0.0,) * 16, (1.0,) * 16)
     head = Head({"en": scaling}, (Threshold(0.0, (0.0,) * 16),))
-    used = UsedEmbedder("sentence-transformers/small", "d")
-    judge = made_judge(features=feature_versions(cosines=True), head=head, embedder=used)
-    judged(project)
+    embedder = UsedEmbedder("sentence-transformers/small", "d")
+    judge = made_judge(features=feature_versions(cosines=True), head=head, embedder=embedder)
+    write_project(project)
     (project.path / "judge" / FILE).write_text(judge_text(content_of(judge, None)), encoding="utf-8")
     sentence = refused(project)
     assert "the ini names no embedding model; set rag_embedder_model = sentence-transformers/small" in sentence
 
 
-def test_a_session_with_a_local_judge_imports_no_library_of_its_training(project: Project) -> None:
-    judged(project)
+def test_a_session_with_a_local_judge_imports_no_training_library(project: Project) -> None:
+    write_project(project)
     project.file(
         "conftest.py", SAYS + "    import atexit, sys\n    atexit.register(lambda: print(sorted(sys.modules)))\n"
     )
     command = [sys.executable, "-m", "pytest", "-p", "no:randomly"]
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, "-p", "pytest_rageval.plugin"],
         cwd=project.path,
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
@@ -202,8 +204,8 @@ def test_a_session_with_a_local_judge_imports_no_library_of_its_training(project
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    modules = done.stdout.splitlines()[-1]
+    assert process.returncode == 0, process.stdout + process.stderr
+    modules = process.stdout.splitlines()[-1]
     assert "'pytest_rageval.local_judges.local_judge'" in modules
     for name in ("sklearn", "peft", "torch", "transformers", "scipy"):
         assert f"'{name}'" not in modules

@@ -1,4 +1,4 @@
-"""Judges of a user's own: declared or as functions, registered by name, usable wherever a metric is."""
+"""A user's judges, declared or functions, are registered by name and used like metrics."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PLAIN = """
 """
 
 
-def test_a_declared_judge_is_a_metric_of_a_marker(project: Project) -> None:
+def test_a_marker_may_name_a_declared_judge_as_a_metric(project: Project) -> None:
     gates = "['polite >= 0.5', 'polite > 0.5', 'stars >= 0.75']"
     test = PLAIN.replace('metrics=["accuracy"]', f'metrics=["polite"], gates={gates}')
     judged(project, ROWS, test, POLITE, RULES)
@@ -57,21 +57,21 @@ def test_a_declared_judge_is_a_metric_of_a_marker(project: Project) -> None:
     }  # fmt: skip
 
 
-def test_a_declared_judge_is_asked_what_it_declares(project: Project) -> None:
+def test_the_prompts_of_a_declared_judge_contain_its_declaration(project: Project) -> None:
     test = PLAIN.replace('["accuracy"]', '["polite", "stars"]')
     judged(project, [case("kind", "say Paris", language="zh"), case("curt", "say no")], test, POLITE, RULES)
     project.run()
-    asked = asked_of(project, "judge")
-    told = contents(asked, "system")
-    assert sum("Is the answer polite?" in text and "a guest would mind" in text for text in told) == 2
-    assert sum("有多好？" in text for text in told) == 1  # in the language of the case, where the judge knows it
-    assert sum("How good is it?" in text for text in told) == 1
+    requests = asked_of(project, "judge")
+    system_prompts = contents(requests, "system")
+    assert sum("Is the answer polite?" in text and "a guest would mind" in text for text in system_prompts) == 2
+    assert sum("有多好？" in text for text in system_prompts) == 1  # in the language of the case, if the judge has it
+    assert sum("How good is it?" in text for text in system_prompts) == 1
     assert (
-        sum("\n> Paris\n" in text for text in contents(asked, "user")) == 2
+        sum("\n> Paris\n" in text for text in contents(requests, "user")) == 2
     )  # one of the two is shown the gold answer
 
 
-def test_recorded_verdicts_are_scored_anew(project: Project) -> None:
+def test_replayed_verdicts_are_scored_with_the_current_values(project: Project) -> None:
     test = PLAIN.replace('["accuracy"]', '["polite"]')
     judged(project, ROWS, test, POLITE, RULES)
     args = ("--rag-record-mode", "once")
@@ -90,7 +90,7 @@ def test_recorded_verdicts_are_scored_anew(project: Project) -> None:
     assert "friendly" in run.outcomes["kind"]["error"]
 
 
-def test_a_suite_names_a_judge(project: Project) -> None:
+def test_a_suite_may_name_a_judge(project: Project) -> None:
     judged(project, ROWS, "", POLITE, RULES)
     (project.path / "test_it.py").unlink()
     suite = '[[testbed]]\nname = "manners"\ndataset = "jsonl:cases.jsonl"\nmetrics = ["polite"]\n'
@@ -101,7 +101,7 @@ def test_a_suite_names_a_judge(project: Project) -> None:
 
 
 @pytest.mark.parametrize("args", [("--rag-gate", "polite >= 0.5"), ("--rag-matrix", "polite")], ids=["gate", "matrix"])
-def test_the_command_line_names_a_judge(project: Project, args: tuple[str, str]) -> None:
+def test_the_command_line_may_name_a_judge(project: Project, args: tuple[str, str]) -> None:
     judged(project, ROWS, PLAIN, POLITE, RULES)
     run = project.run(*args)
     assert run.status == 0
@@ -123,7 +123,7 @@ def test_a_check_asks_the_judge_when_it_is_reached(project: Project) -> None:
     assert len(asked_of(project, "judge")) == 1
 
 
-def test_a_check_without_a_judge_says_so(project: Project) -> None:
+def test_a_check_without_a_judge_fails_with_its_reason(project: Project) -> None:
     judged(project, ROWS[:1], PLAIN.replace("assert True", 'rag.check("rejection_rate_judged <= 0")'))
     conftest(project, NOTED, SAYS_WHAT_IT_IS_TOLD)
     run = project.run()
@@ -181,7 +181,7 @@ def test_a_function_may_ask_the_model(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "problem"),
     [
         ("2", "the number 2.0 is not in 0..1"),
         ("'rude'", "the label 'rude' has no value"),
@@ -189,19 +189,19 @@ def test_a_function_may_ask_the_model(project: Project) -> None:
         ("1 / 0", "ZeroDivisionError"),
     ],
 )
-def test_what_a_function_returns_is_checked(project: Project, returned: str, said: str) -> None:
+def test_the_return_value_of_a_function_is_checked(project: Project, returned: str, problem: str) -> None:
     project.data(ROWS[:1])
     conftest(project, NOTED, SAYS_WHAT_IT_IS_TOLD, f"def short(sample):\n    return {returned}\n", REGISTERS)
     project.file("test_it.py", PLAIN.replace('["accuracy"]', '["short"]'))
     outcome = project.run().outcomes["kind"]
     assert (outcome["status"], outcome["error_type"]) == ("error", "judge_error")
-    assert said in outcome["error"]
+    assert problem in outcome["error"]
     assert "'short'" in outcome["error"]
     assert "'kind'" in outcome["error"]
 
 
 BAD = {
-    "a name that is taken": ("accuracy", "lambda sample: 1", "'accuracy' is already registered"),
+    "a duplicate name": ("accuracy", "lambda sample: 1", "'accuracy' is already registered"),
     "another name": ("kind", "lambda: PromptedJudge('other', 'ok?', scale=(0, 1))", "give a function of one or both"),
     "no judge": ("kind", "7", "judge 'kind' cannot be registered: 7 is not a judge; give a PromptedJudge"),
     "a class": ("kind", "PromptedJudge", "is not a judge; give a PromptedJudge"),
@@ -214,17 +214,17 @@ BAD = {
 
 
 @pytest.mark.parametrize(("bad", "args"), [*((bad, ()) for bad in BAD), ("a value too few", ("-n2",))])
-def test_a_bad_registration_is_one_sentence(project: Project, bad: str, args: Mode) -> None:
-    name, value, said = BAD[bad]
+def test_a_bad_registration_is_refused_with_one_sentence(project: Project, bad: str, args: Mode) -> None:
+    name, value, problem = BAD[bad]
     project.data(ROWS)
     registers = f"def pytest_rageval_register(registry):\n    registry.judges.register({name!r}, {value})\n"
     conftest(project, NOTED, SAYS_WHAT_IT_IS_TOLD, registers)
     project.file("test_it.py", PLAIN)
-    assert said in refused(project, *args)
+    assert problem in refused(project, *args)
 
 
 @pytest.mark.parametrize("place", ["metrics=['polit']", "gates=['polit >= 1']"])
-def test_an_unknown_judge_offers_the_nearest(project: Project, place: str) -> None:
+def test_a_misspelt_judge_is_corrected_in_the_message(project: Project, place: str) -> None:
     judged(project, ROWS, PLAIN.replace('metrics=["accuracy"]', place), POLITE, RULES)
     sentence = refused(project)
     assert "unknown metric 'polit'; did you mean 'polite'?" in sentence

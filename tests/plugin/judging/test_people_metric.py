@@ -1,4 +1,4 @@
-"""``people:METRIC``: a judge's mean corrected by people's labels, by system, and judges that favour one."""
+"""``people:METRIC`` corrects a judge's mean by people's labels and detects biased judges."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ TEST = f"""
 """
 
 RULES = """{"> no idea": verdict("rejected"), "> maybe": verdict("rejected"), "": verdict("answered")}"""
-"""A judge that takes "maybe" for a refusal, which people do not."""
+"""The rules of a judge that labels "maybe" as a refusal; people do not."""
 
 WORDS = ("no idea", "maybe", "Paris")
-SAID = [WORDS[at % 3] for at in range(36)]
-ROWS = [case(f"c{at}", f"say {word}", topic="odd" if at % 2 else "even") for at, word in enumerate(SAID)]
+ANSWERS = [WORDS[at % 3] for at in range(36)]
+ROWS = [case(f"c{at}", f"say {word}", topic="odd" if at % 2 else "even") for at, word in enumerate(ANSWERS)]
 
 
 def labels(n: int, **more: Any) -> list[dict[str, Any]]:
     """Return people's labels of the first answers."""
-    return [{"id": f"c{at}", "label": int(SAID[at] == "no idea"), "metric": RATE, **more} for at in range(n)]
+    return [{"id": f"c{at}", "label": int(ANSWERS[at] == "no idea"), "metric": RATE, **more} for at in range(n)]
 
 
-def asked(project: Project, rows: list[dict[str, Any]], ini: str = "", test: str = TEST) -> None:
+def write_project(project: Project, rows: list[dict[str, Any]], ini: str = "", test: str = TEST) -> None:
     judged(project, ROWS, test, rules=RULES)
     project.data(rows, "labels.jsonl")
     project.file("pytest.ini", f"[pytest]\nrag_judge_labels = labels.jsonl\n{ini}")
 
 
-def corrected(n: int) -> Any:
-    people, judge = [float(word == "no idea") for word in SAID], [float(word != "Paris") for word in SAID]
+def expected_mean(n: int) -> Any:
+    people, judge = [float(word == "no idea") for word in ANSWERS], [float(word != "Paris") for word in ANSWERS]
     return corrected_mean(people[:n], judge[:n], judge[n:])
 
 
 def test_a_mean_is_corrected_by_labels_and_a_biased_judge_fails_its_gates(project: Project, mode: Mode) -> None:
-    asked(project, labels(18))
+    write_project(project, labels(18))
     run = project.run(*mode)
     assert run.status == 1
     people, raw = run.gates[f"{PEOPLE} >= 0.2"], run.gates[f"{RATE} >= 0.2"]
     assert (people["status"], people["n"]) == ("passed", 36)
-    assert people["value"] == pytest.approx(corrected(18).value)
-    assert people["ci95"] == pytest.approx(corrected(18).ci95)
+    assert people["value"] == pytest.approx(expected_mean(18).value)
+    assert people["ci95"] == pytest.approx(expected_mean(18).ci95)
     assert people["labels"] == {"n": 18, "source": "labels of this run's answers"}
     assert (raw["status"], raw["value"]) == ("failed", pytest.approx(2 / 3))
     assert raw["reason"] == f"biased judge, gate {PEOPLE} instead: its mean is 0.33 above people's on 18 labels"
@@ -69,28 +69,28 @@ def test_a_mean_is_corrected_by_labels_and_a_biased_judge_fails_its_gates(projec
     assert run.outcomes["c30"]["scores"][PEOPLE]["reason"] == "not_applicable: no person labelled this answer"
 
 
-def test_merged_shards_and_a_run_read_back_have_the_mean_that_agreement_reports(
+def test_merged_shards_have_the_corrected_mean_that_agreement_reports(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked(project, labels(18), "rag_judge_max_bias = 0.2")
+    write_project(project, labels(18), "rag_judge_max_bias = 0.2")
     shards = [project.run("--rag-shard", f"{at}/2", json_path=f"shard{at}.json") for at in (1, 2)]
     assert {gate["status"] for shard in shards for gate in shard.results["gates"]} == {"skipped"}
     monkeypatch.chdir(project.path)
     assert main(["merge", "shard1.json", "shard2.json", "--out", "whole.json"]) == 1
     gates = {gate["expr"]: gate for gate in json.loads((project.path / "whole.json").read_text())["gates"]}
-    assert gates[f"{PEOPLE} >= 0.2"]["value"] == pytest.approx(corrected(18).value)
+    assert gates[f"{PEOPLE} >= 0.2"]["value"] == pytest.approx(expected_mean(18).value)
     assert gates[f"{RATE} >= 0.2"]["status"] == "failed"
     capsys.readouterr()
     assert main(["agreement", "labels.jsonl", "whole.json", "--metric", RATE, "--json"]) == 0
     (mean,) = json.loads(capsys.readouterr().out)["means"]
     assert mean["value"] == gates[f"{PEOPLE} >= 0.2"]["value"]
     assert main(["show", "whole.json"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"biased judge: {RATE} of rag_system is 0.67 where people say 0.33 on 18 labels" in said
+    output = " ".join(capsys.readouterr().out.split())
+    assert f"biased judge: {RATE} of rag_system is 0.67 where people say 0.33 on 18 labels" in output
 
 
 def test_too_few_labels_leave_the_corrected_mean_unscored(project: Project) -> None:
-    asked(project, labels(9))
+    write_project(project, labels(9))
     run = project.run("-v")
     gate = run.gates[f"{PEOPLE} >= 0.2"]
     assert (gate["status"], gate["value"]) == ("failed", None)
@@ -105,9 +105,9 @@ def test_too_few_labels_leave_the_corrected_mean_unscored(project: Project) -> N
     )
 
 
-def test_a_cell_with_too_few_labels_is_not_corrected_and_others_are(project: Project) -> None:
+def test_only_cells_with_enough_labels_are_corrected(project: Project) -> None:
     test = TEST.replace(f'"{PEOPLE} >= 0.2", "{RATE} >= 0.2"', f'"{PEOPLE}[topic=*] >= 0.2"')
-    asked(project, [*labels(24)[::2], *labels(10)[1::2]], "rag_judge_max_bias = 0.5", test)
+    write_project(project, [*labels(24)[::2], *labels(10)[1::2]], "rag_judge_max_bias = 0.5", test)
     run = project.run("-v", "--rag-matrix", PEOPLE, "--rag-cols", "language")
     (gate,) = run.results["gates"]
     values = {cell["slice"]["topic"]: (cell["value"], cell["labels"]["n"]) for cell in gate["cells"]}
@@ -130,17 +130,17 @@ EARLIER = (
 )
 
 
-def sheet(project: Project, n: int, said: Any) -> None:
-    """Write a sheet of answers that the system gave earlier, to the cases of the run."""
+def sheet(project: Project, n: int, answer_at: Any) -> None:
+    """Write a sheet with earlier answers of the system to the cases of the run."""
     rows = [
-        f"c{at},rag_system,{RATE},say {said(at)},Paris,,{said(at)},{int(said(at).startswith(WORDS[0]))}"
+        f"c{at},rag_system,{RATE},say {answer_at(at)},Paris,,{answer_at(at)},{int(answer_at(at).startswith(WORDS[0]))}"
         for at in range(n)
     ]
     project.file("labels.csv", "\n".join(["id,system,metric,question,gold,passages,answer,label", *rows]))
 
 
-def test_labels_of_earlier_answers_stand_in_and_do_not_hide_a_drop(project: Project) -> None:
-    """Earlier, all but every third answer was a refusal, and the judge erred on a third; now a third are refusals."""
+def test_labels_of_earlier_answers_correct_the_mean_and_do_not_hide_a_drop(project: Project) -> None:
+    """Earlier, two thirds of the answers were refusals and the judge erred on the rest; now one third are refusals."""
     judged(project, ROWS, EARLIER, rules=RULES)
     sheet(project, 24, lambda at: ("maybe", "no idea", "no idea")[at % 3] + "!")
     project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.csv\nrag_judge_max_bias = 0.5")
@@ -152,21 +152,21 @@ def test_labels_of_earlier_answers_stand_in_and_do_not_hide_a_drop(project: Proj
     assert run.results["sections"]["bias"][0]["labels"] == "labels of earlier answers"
 
 
-def test_corrected_means_are_compared_if_both_runs_have_labels_of_their_own(project: Project) -> None:
+def test_corrected_means_are_compared_if_both_runs_have_their_own_labels(project: Project) -> None:
     gate = f"{PEOPLE} >= baseline - 0.02"
-    asked(project, labels(18), test=TEST.replace(f"{PEOPLE} >= 0.2", gate).replace(f', "{RATE} >= 0.2"', ""))
+    write_project(project, labels(18), test=TEST.replace(f"{PEOPLE} >= 0.2", gate).replace(f', "{RATE} >= 0.2"', ""))
     ini = ("--rag-baseline", "base.json")
     assert project.run(*ini, "--rag-update-baseline").status == 0
     (same,) = project.run(*ini).results["gates"]
     assert (same["status"], same["verdict"], same["delta"]) == ("passed", "not_worse", 0)
-    assert same["baseline"] == pytest.approx(corrected(18).value)
+    assert same["baseline"] == pytest.approx(expected_mean(18).value)
     project.data([{"id": f"c{at}", "label": 0, "metric": RATE} for at in range(30)], "labels.jsonl")
     conftest = (project.path / "conftest.py").read_text()
     changed = conftest.replace('partition(" ")[2]', 'partition(" ")[2].replace("no idea", "Paris")')
     project.file("conftest.py", changed)
     (worse,) = project.run(*ini).results["gates"]
     assert (worse["status"], worse["verdict"], worse["value"]) == ("failed", "worse", 0)
-    assert worse["delta"] == pytest.approx(-corrected(18).value)
+    assert worse["delta"] == pytest.approx(-expected_mean(18).value)
     project.data(labels(9), "labels.jsonl")
     (few,) = project.run(*ini).results["gates"]
     assert (few["status"], few["verdict"]) == ("failed", "not_comparable")
@@ -174,7 +174,7 @@ def test_corrected_means_are_compared_if_both_runs_have_labels_of_their_own(proj
 
 
 @pytest.mark.parametrize(
-    ("gate", "told"),
+    ("gate", "message"),
     [
         (f"{PEOPLE} >= 0.2", f"{PEOPLE} needs people's labels; name their file in the ini as rag_judge_labels"),
         ("people: >= 0.2", "metric 'people:' names no metric to correct; write people:METRIC"),
@@ -182,6 +182,6 @@ def test_corrected_means_are_compared_if_both_runs_have_labels_of_their_own(proj
         ("people:rejection_rat >= 0.2", "unknown metric 'rejection_rat'"),
     ],
 )
-def test_what_cannot_be_corrected_is_refused(project: Project, gate: str, told: str) -> None:
+def test_a_metric_that_cannot_be_corrected_is_refused(project: Project, gate: str, message: str) -> None:
     judged(project, ROWS, TEST.replace(f"{PEOPLE} >= 0.2", gate), rules=RULES)
-    assert told in refused(project)
+    assert message in refused(project)

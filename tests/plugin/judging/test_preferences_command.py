@@ -1,4 +1,4 @@
-"""``rageval analyze preferences`` and ``leaderboard``: a judge over HTTP compares the answers of a run's systems."""
+"""``rageval analyze preferences`` and ``leaderboard``: a judge compares a run's systems."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ ANSWERS = {
     "baroque-desk": ("short", "short", "same  words", "2nd words", "error"),
     "rococo-desk": ("middling", "no", "no", "no", "no"),
 }
-"""System -> its answers. The pair in q3 of the first two has one length: the order decides. In q2 they are the same."""
+"""Answers by system. In q3 the first two are equally long, so the order decides; in q2 they are equal."""
 
-PRICED = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
+COSTS = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
 
 
 def verdict(body: Mapping[str, Any]) -> str:
-    """Return what a judge says that takes the longer answer, and of two of one length the first one."""
+    """Reply like a judge that prefers the longer answer, and the first of two equally long ones."""
     user = text_of(body["messages"][1])
-    one, other = re.findall(r"Answer [AB]:\n> (.*)", user)
-    return json.dumps({"reason": "it says more", "label": "A" if len(one) >= len(other) else "B"})
+    first, second = re.findall(r"Answer [AB]:\n> (.*)", user)
+    return json.dumps({"reason": "it says more", "label": "A" if len(first) >= len(second) else "B"})
 
 
-def run_of(project: Project, base_url: str, *ini: str, **params: object) -> None:
-    """Make and run a project with recorded answers of three systems, whose judge is at an address."""
-    given = {"api_base": base_url, "api_key": KEY, **params}
+def run_project(project: Project, base_url: str, *ini: str, **params: object) -> None:
+    """Make and run a project with recorded answers of three systems and a judge model at an address."""
+    model_params = {"api_base": base_url, "api_key": KEY, **params}
     lines = ["[pytest]", "rag_judge_model = openai/j", *ini, "rag_judge_params ="]
-    project.file("pytest.ini", "\n".join([*lines, *(f"    {name} = {value}" for name, value in given.items())]))
+    project.file("pytest.ini", "\n".join([*lines, *(f"    {name} = {value}" for name, value in model_params.items())]))
     project.file("conftest.py", REGISTERS)
     project.file("town.rag.toml", SUITE)
     cases = [{"id": f"q{at}", "question": f"What is {at}?", "answers": ["words"]} for at in range(5)]
@@ -72,10 +72,10 @@ def run_of(project: Project, base_url: str, *ini: str, **params: object) -> None
     project.run("--rag-answers", "answers.jsonl")
 
 
-def asked(project: Project, *arguments: str) -> Any:
-    done = project.command("analyze", "preferences", *arguments, "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def preferences(project: Project, *arguments: str) -> Any:
+    result = project.command("analyze", "preferences", *arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
 
 
 @pytest.fixture
@@ -85,8 +85,8 @@ def judge(openai_server: OpenAIServer) -> OpenAIServer:
 
 
 def test_a_judge_compares_all_pairs_in_both_orders(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url)
-    plain = asked(project, "--judge", "longer")
+    run_project(project, judge.base_url)
+    plain = preferences(project, "--judge", "longer")
     pairs = {(each["system"], each["other"]): each for each in plain["pairs"]}
     first = pairs["gothic-desk", "baroque-desk"]
     assert (first["n"], first["won"], first["tied"], first["lost"]) == (4, 2, 2, 0)
@@ -97,19 +97,19 @@ def test_a_judge_compares_all_pairs_in_both_orders(project: Project, judge: Open
     assert plain["first_shown"]["share"] == pytest.approx((11 * 0.5 + 1) / 12)
     ranked = [each["system"] for each in plain["leaderboard"]["systems"]]
     assert ranked == ["gothic-desk", "baroque-desk", "rococo-desk"]
-    prompts = "".join(text_of(message) for seen in judge.requests for message in seen.body["messages"])
+    prompts = "".join(text_of(message) for request in judge.requests for message in request.body["messages"])
     assert "Which answer says more?" in prompts
     assert not any(system in prompts for system in ANSWERS)
-    shown = project.command("analyze", "preferences", "--judge", "longer").stdout
-    assert "preferences of longer (openai/j), asked in both orders\n" in shown
-    assert "the order decided 0.08" in shown
-    assert "leaderboard by longer - paired tests, Holm, alpha 0.05\n" in shown
+    output = project.command("analyze", "preferences", "--judge", "longer").stdout
+    assert "preferences of longer (openai/j), asked in both orders\n" in output
+    assert "the order decided 0.08" in output
+    assert "leaderboard by longer - paired tests, Holm, alpha 0.05\n" in output
 
 
-def test_the_verdicts_are_pairs_that_agreement_reads(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url)
-    done = project.command("analyze", "preferences", "--csv", "judged.csv")
-    assert done.stdout == "written: judged.csv\n"
+def test_agreement_reads_the_csv_of_verdicts(project: Project, judge: OpenAIServer) -> None:
+    run_project(project, judge.base_url)
+    result = project.command("analyze", "preferences", "--csv", "judged.csv")
+    assert result.stdout == "written: judged.csv\n"
     rows = list(csv.DictReader(io.StringIO((project.path / "judged.csv").read_text())))
     assert len(rows) == 13
     assert rows[0] == {
@@ -117,25 +117,25 @@ def test_the_verdicts_are_pairs_that_agreement_reads(project: Project, judge: Op
         "reason": "it says more", "problem": "",
     }  # fmt: skip
     assert {row["preferred"] for row in rows if row["id"] == "q2" and row["B"] == "baroque-desk"} == {"tie"}
-    done = project.command("agreement", "judged.csv", "--json")
-    assert json.loads(done.stdout)["pairs"]["used"] == 13
+    result = project.command("agreement", "judged.csv", "--json")
+    assert json.loads(result.stdout)["pairs"]["used"] == 13
 
 
 def test_a_spent_budget_stops_and_the_next_command_asks_only_the_rest(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url, "rag_concurrency = 1", **PRICED)
-    done = project.command("analyze", "preferences", "--budget-usd", "0.6")
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"warning: \d+ pairs were not asked \(the budget of \$0.6 would be passed", done.stdout)
+    run_project(project, judge.base_url, "rag_concurrency = 1", **COSTS)
+    result = project.command("analyze", "preferences", "--budget-usd", "0.6")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"warning: \d+ pairs were not asked \(the budget of \$0.6 would be passed", result.stdout)
     before = len(judge.requests)
     assert 2 <= before < 24
-    plain = asked(project)
+    plain = preferences(project)
     assert len(judge.requests) == 24
     assert [each["unscored"] for each in plain["pairs"]] == [{}, {}, {}]
     assert not list((project.path / ".rageval" / "preferences").glob("*/*"))
 
 
-def test_an_interrupted_command_goes_on_where_it_stopped(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url, "rag_concurrency = 1")
+def test_an_interrupted_command_resumes_where_it_stopped(project: Project, judge: OpenAIServer) -> None:
+    run_project(project, judge.base_url, "rag_concurrency = 1")
     judge.delay_s = 0.1
     start = "import sys; from pytest_rageval.cli import main; sys.exit(main())"
     command = subprocess.Popen(
@@ -153,29 +153,29 @@ def test_an_interrupted_command_goes_on_where_it_stopped(project: Project, judge
     before = len(judge.requests)
     assert 5 <= before < 24
     judge.delay_s = 0.0
-    plain = asked(project)
+    plain = preferences(project)
     assert len(judge.requests) in (24, 25)  # the call in flight has no reply
     assert sum(each["n"] for each in plain["pairs"]) == 13
 
 
 def test_recorded_verdicts_are_replayed(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url)
-    first = asked(project, "--record-mode", "new_episodes")
+    run_project(project, judge.base_url)
+    first = preferences(project, "--record-mode", "new_episodes")
     judge.plan = lambda number, body: Fault("status", 500)
-    again = asked(project, "--record-mode", "none")
+    again = preferences(project, "--record-mode", "none")
     assert len(judge.requests) == 24
     assert again["pairs"] == first["pairs"]
 
 
 def test_a_panel_of_two_models_votes(project: Project, judge: OpenAIServer) -> None:
     def split(body: Mapping[str, Any]) -> str:
-        mine = json.loads(verdict(body))
-        turned = {"A": "B", "B": "A"}[mine["label"]] if body["model"] == "contrary" else mine["label"]
-        return json.dumps(mine | {"label": turned})
+        preference = json.loads(verdict(body))
+        label = {"A": "B", "B": "A"}[preference["label"]] if body["model"] == "contrary" else preference["label"]
+        return json.dumps(preference | {"label": label})
 
     judge.reply = split
-    run_of(project, judge.base_url, "rag_judges =", "    longer: rag_judge, openai/contrary")
-    plain = asked(project, "--judge", "longer")
+    run_project(project, judge.base_url, "rag_judges =", "    longer: rag_judge, openai/contrary")
+    plain = preferences(project, "--judge", "longer")
     assert plain["models"] == ["openai/j", "openai/contrary"]
     assert len(judge.requests) == 48
     assert {(each["won"], each["lost"]) for each in plain["pairs"]} == {(0, 0)}
@@ -184,8 +184,8 @@ def test_a_panel_of_two_models_votes(project: Project, judge: OpenAIServer) -> N
 
 def test_pairs_without_a_verdict_are_counted(project: Project, judge: OpenAIServer) -> None:
     judge.reply = lambda body: "I like both" if "> short" in text_of(body["messages"][1]) else verdict(body)
-    run_of(project, judge.base_url)
-    plain = asked(project)
+    run_project(project, judge.base_url)
+    plain = preferences(project)
     assert [each["unscored"] for each in plain["pairs"]] == [{"parse_error": 2}, {}, {"parse_error": 2}]
     assert [each["n"] for each in plain["pairs"]] == [2, 5, 2]
     assert "without a verdict 2 parse_error" in project.command("analyze", "preferences").stdout
@@ -205,67 +205,71 @@ def test_pairs_without_a_verdict_are_counted(project: Project, judge: OpenAIServ
         (("--judge", "never"), "rageval: no pair of answers was judged: 12 of 12 pairs: not_applicable: no_gold"),
     ],
 )
-def test_an_error_is_one_sentence(
+def test_an_error_is_reported_in_one_sentence(
     arguments: tuple[str, ...], message: str, project: Project, judge: OpenAIServer
 ) -> None:
-    run_of(project, judge.base_url)
-    done = project.command("analyze", "preferences", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(message)
-    assert done.stderr.count("\n") == 1
+    run_project(project, judge.base_url)
+    result = project.command("analyze", "preferences", *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
     assert not judge.requests
 
 
-def test_a_panel_asks_in_both_orders_anyway(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url, "rag_judges =", "    preference: rag_judge; repeat=2; swapped")
-    done = project.command("analyze", "preferences")
-    assert done.stderr.startswith("rageval: rag_judges: preference is asked in both orders anyway; remove 'swapped'")
+def test_swapped_is_refused_for_pairs(project: Project, judge: OpenAIServer) -> None:
+    run_project(project, judge.base_url, "rag_judges =", "    preference: rag_judge; repeat=2; swapped")
+    result = project.command("analyze", "preferences")
+    assert result.stderr.startswith("rageval: rag_judges: preference is asked in both orders anyway; remove 'swapped'")
 
 
-def test_a_local_judge_compares_no_answers(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url, "rag_judges =", "    preference: local:judge")
-    done = project.command("analyze", "preferences")
-    assert done.stderr.startswith("rageval: rag_judges: preference compares two answers, and a local judge reads one;")
+def test_a_local_judge_is_refused_for_pairs(project: Project, judge: OpenAIServer) -> None:
+    run_project(project, judge.base_url, "rag_judges =", "    preference: local:judge")
+    result = project.command("analyze", "preferences")
+    assert result.stderr.startswith(
+        "rageval: rag_judges: preference compares two answers, and a local judge reads one;"
+    )
 
 
 def test_a_refused_key_ends_the_command(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url, "rag_concurrency = 1")
+    run_project(project, judge.base_url, "rag_concurrency = 1")
     judge.plan = lambda number, body: Fault("status", 401)
-    done = project.command("analyze", "preferences")
-    assert done.returncode == 2
-    assert done.stderr.startswith("rageval: no pair of answers was judged: ")
+    result = project.command("analyze", "preferences")
+    assert result.returncode == 2
+    assert result.stderr.startswith("rageval: no pair of answers was judged: ")
     assert len(judge.requests) == 1
 
 
 def test_without_a_model_or_with_one_system_nothing_is_asked(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url)
+    run_project(project, judge.base_url)
     text = (project.path / "pytest.ini").read_text()
     project.file("pytest.ini", text.split("rag_judge_params")[0].replace("rag_judge_model = openai/j", ""))
-    done = project.command("analyze", "preferences")
-    assert done.stderr.startswith("rageval: no model is named to judge; name one with --judge-model, or with rag_judg")
+    result = project.command("analyze", "preferences")
+    assert result.stderr.startswith(
+        "rageval: no model is named to judge; name one with --judge-model, or with rag_judg"
+    )
     rows = (project.path / "answers.jsonl").read_text().splitlines()
     project.file("answers.jsonl", "\n".join(row for row in rows if "gothic" in row) + "\n")
     project.run("--rag-answers", "answers.jsonl")
     for analysis in ("preferences", "leaderboard"):
-        done = project.command("analyze", analysis)
-        assert done.stderr.startswith("rageval: the run has one system (gothic-desk)")
+        result = project.command("analyze", analysis)
+        assert result.stderr.startswith("rageval: the run has one system (gothic-desk)")
 
 
 def test_the_leaderboard_by_a_metric_asks_no_model(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url)
-    shown = project.command("analyze", "leaderboard").stdout
-    assert "leaderboard by token_f1 - paired tests, Holm, alpha 0.05\n" in shown
-    assert "not separable from" in shown
+    run_project(project, judge.base_url)
+    output = project.command("analyze", "leaderboard").stdout
+    assert "leaderboard by token_f1 - paired tests, Holm, alpha 0.05\n" in output
+    assert "not separable from" in output
     plain = json.loads(project.command("analyze", "leaderboard", "--json").stdout)
     assert [each["system"] for each in plain["systems"]][-1] == "rococo-desk"
     assert sum(each["won"] for each in plain["systems"]) == sum(each["lost"] for each in plain["systems"])
     assert not judge.requests
-    done = project.command("analyze", "leaderboard", "--metric", "token_f2")
-    assert done.stderr.startswith("rageval: --metric: unknown metric 'token_f2'; did you mean 'token_f1'?")
+    result = project.command("analyze", "leaderboard", "--metric", "token_f2")
+    assert result.stderr.startswith("rageval: --metric: unknown metric 'token_f2'; did you mean 'token_f1'?")
 
 
 def test_a_judge_of_pairs_named_as_a_metric_is_refused(project: Project, judge: OpenAIServer) -> None:
-    run_of(project, judge.base_url)
+    run_project(project, judge.base_url)
     project.file("town.rag.toml", SUITE.replace("token_f1", "longer"))
     run = project.run("--rag-answers", "answers.jsonl")
     assert run.result.ret == 4

@@ -1,4 +1,4 @@
-"""What the model is asked: our prompts or the ini's, the sentences of the protocol or the ini's, the conversation."""
+"""Prompts of the model: ours or the ini's, with refusal sentences and earlier turns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PASSAGES = [{"id": "d1", "text": "The tower opens at 9.", "title": "Tower", "rol
 
 
 def _ask(project: Project, ini: str, arguments: str, *rows: dict[str, object], reply: str = "No.") -> Requests:
-    """Run a project whose model always says ``reply``; return what the model was asked."""
+    """Run a project whose model always replies ``reply``; return the requests to the model."""
 
     project.data(list(rows))
     conftest(project, NOTED, NOTED_LLM.replace("{REPLY}", repr(reply)))
@@ -40,28 +40,28 @@ def _ask(project: Project, ini: str, arguments: str, *rows: dict[str, object], r
 
 def test_the_prompt_explains_the_protocol(project: Project) -> None:
     row = case("q1", "When does the castle open?", passages=PASSAGES)
-    (asked,) = _ask(project, "", NEGATIVE, row)
-    system, user = asked["messages"]
+    (request,) = _ask(project, "", NEGATIVE, row)
+    system, user = request["messages"]
     assert (system["role"], user["role"]) == ("system", "user")
     assert REJECTION_SENTENCE["en"] in system["content"]
     assert ERROR_SENTENCE["en"] in system["content"]
     assert "\n\nDocuments:\n\n[1] Tower\nThe tower opens at 9.\n\n" in user["content"]
     assert user["content"].endswith("Question: When does the castle open?")
     assert REJECTION_SENTENCE["en"] in user["content"]  # the testbed's own instructions
-    assert asked["params"] == []
+    assert request["params"] == []
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_sentences_of_the_ini_are_asked_for_and_recognised(project: Project, language: str) -> None:
-    own, flaw = {"en": ("Beats me.", "These lie."), "zh": ("我不清楚。", "文档有误。")}[language]
-    ini = f"rag_rejection_sentence = {language}: {own}\nrag_error_sentence = {language}: {flaw}\n"
+def test_sentences_of_the_ini_are_prompted_and_recognised(project: Project, language: str) -> None:
+    refusal, error = {"en": ("Beats me.", "These lie."), "zh": ("我不清楚。", "文档有误。")}[language]
+    ini = f"rag_rejection_sentence = {language}: {refusal}\nrag_error_sentence = {language}: {error}\n"
     row = case("q1", "Wann?", passages=PASSAGES, language=language)
-    (asked,) = _ask(project, ini, NEGATIVE, row, reply=own)
-    told = "\n".join(message["content"] for message in asked["messages"])
-    assert told.count(own) == 2  # in the prompt and in the testbed's instructions
-    assert told.count(flaw) == 1
-    assert REJECTION_SENTENCE[language] not in told
-    assert ERROR_SENTENCE[language] not in told
+    (request,) = _ask(project, ini, NEGATIVE, row, reply=refusal)
+    prompt = "\n".join(message["content"] for message in request["messages"])
+    assert prompt.count(refusal) == 2  # in the prompt and in the testbed's instructions
+    assert prompt.count(error) == 1
+    assert REJECTION_SENTENCE[language] not in prompt
+    assert ERROR_SENTENCE[language] not in prompt
     assert values(project.run(), "rejection_rate") == {"q1": 1.0}
 
 
@@ -80,35 +80,35 @@ def test_the_configured_error_sentence_marks_a_detected_error(project: Project) 
     lie = [{"id": "d1", "text": "It opens at 3.", "role": "counterfactual"}]
     row = case("q1", "When?", "9", passages=lie, fake_answers=["3"])
     ini = "rag_error_sentence = en: These lie.\n"
-    (asked,) = _ask(project, ini, 'ability="counterfactual_robustness", passages=1', row, reply="These lie. At 9.")
-    assert ERROR_SENTENCE["en"] not in str(asked["messages"])
-    assert asked["messages"][1]["content"].count("These lie.") == 1
+    (request,) = _ask(project, ini, 'ability="counterfactual_robustness", passages=1', row, reply="These lie. At 9.")
+    assert ERROR_SENTENCE["en"] not in str(request["messages"])
+    assert request["messages"][1]["content"].count("These lie.") == 1
     assert values(project.run(), "error_detection_rate") == {"q1": 1.0}
 
 
 def test_prompts_of_the_ini_replace_ours(project: Project) -> None:
     project.file("prompts/en.toml", 'system = "Be brief. Else: {rejection}"\npassage = "<{number}> {text}"')
     row = case("q1", "When?", passages=PASSAGES)
-    (asked,) = _ask(project, "rag_prompts = en: prompts/en.toml\n", 'metrics=["accuracy"]', row)
-    assert asked["messages"][0]["content"] == f"Be brief. Else: {REJECTION_SENTENCE['en']}"
-    user = asked["messages"][1]["content"]
+    (request,) = _ask(project, "rag_prompts = en: prompts/en.toml\n", 'metrics=["accuracy"]', row)
+    assert request["messages"][0]["content"] == f"Be brief. Else: {REJECTION_SENTENCE['en']}"
+    user = request["messages"][1]["content"]
     assert user.endswith("\n\nDocuments:\n\n<1> The tower opens at 9.\n\nQuestion: When?")
 
 
-def test_a_language_of_ones_own_has_its_prompts(project: Project) -> None:
+def test_another_language_may_have_its_prompts(project: Project) -> None:
     project.file("de.toml", 'user = "Dokumente: {passages} Frage: {question}"')
     rows = [case("q1", "Wann?", passages=PASSAGES, language="de"), case("q2", "When?", passages=PASSAGES)]
-    asked = _ask(project, "rag_prompts = de: de.toml\n", 'metrics=["accuracy"]', *rows)
-    english, german = sorted(request["messages"][1]["content"] for request in asked)
+    requests = _ask(project, "rag_prompts = de: de.toml\n", 'metrics=["accuracy"]', *rows)
+    english, german = sorted(request["messages"][1]["content"] for request in requests)
     assert german == "Dokumente: [1] Tower\nThe tower opens at 9. Frage: Wann?"
     assert english.endswith("Question: When?")
-    assert [request["messages"][0]["content"][:10] for request in asked] == [
+    assert [request["messages"][0]["content"][:10] for request in requests] == [
         "You answer"
-    ] * 2  # the rest is the English
+    ] * 2  # the system prompt stays English
 
 
 @pytest.mark.parametrize(
-    ("ini", "said"),
+    ("ini", "problem"),
     [
         ("rag_prompts = en: gone.toml", "gone.toml: cannot be read"),
         ("rag_prompts = en: bad.toml", "bad.toml: user: the placeholder {question} is missing"),
@@ -117,17 +117,17 @@ def test_a_language_of_ones_own_has_its_prompts(project: Project) -> None:
         ("rag_error_sentence =\n    en: One.\n    en: Two.", "rag_error_sentence gives two texts for 'en'; give one"),
     ],
 )
-def test_what_cannot_be_used_is_one_sentence(project: Project, ini: str, said: str) -> None:
+def test_invalid_prompts_and_sentences_are_refused_with_one_sentence(project: Project, ini: str, problem: str) -> None:
     project.file("bad.toml", 'user = "only {passages}"')
     judged(project, [case("q1", passages=PASSAGES)], TEST.replace("{arguments}", 'metrics=["accuracy"]'))
     project.file("pytest.ini", f"[pytest]\n{ini}\n")
-    if "toml:" not in said:
-        assert said in refused(project)
+    if "toml:" not in problem:
+        assert problem in refused(project)
         return
     conftest(project, "import pytest\nfrom pytest_rageval.testing import ScriptedLLM\n", LLM)
     run = project.run()
     assert run.status != 0
-    assert said in run.text + run.result.stderr.str()
+    assert problem in run.text + run.result.stderr.str()
 
 
 LLM = """
@@ -137,16 +137,16 @@ LLM = """
 """
 
 
-def test_history_reaches_the_model_as_turns(project: Project) -> None:
+def test_the_model_receives_the_history_as_turns(project: Project) -> None:
     history = [
         {"question": "Where is the tower?", "answer": "In Paris."},
         {"question": "And the castle?", "answer": ""},
     ]
     row = case("q1", "When does it open?", passages=PASSAGES, history=history)
     arms = 'metrics=["accuracy", "closed_book_accuracy"]'
-    asked = _ask(project, "", arms, row)
-    assert len(asked) == 2
-    for request in asked:
+    requests = _ask(project, "", arms, row)
+    assert len(requests) == 2
+    for request in requests:
         turns = [(message["role"], message["content"]) for message in request["messages"][1:-1]]
         assert turns == [
             ("user", "Where is the tower?"), ("assistant", "In Paris."), ("user", "And the castle?"),

@@ -49,8 +49,8 @@ def record(name: str, gold: str, **more: object) -> Row:
     return {"id": name, "question": name, "answers": [gold], "passages": PASSAGES, **more}
 
 
-def made(project: Project, rows: list[Row], test: str = TEST, judge: str = JUDGE) -> None:
-    """Make a project with a system that gives `ANSWERS`, and with a scripted judge."""
+def write_project(project: Project, rows: list[Row], test: str = TEST, judge: str = JUDGE) -> None:
+    """Make a project with a system that returns `ANSWERS` and a scripted judge."""
     project.data(rows)
     conftest(project, NOTED, SYSTEM, dedent(judge).replace("{RULES}", RULES))
     project.file("test_it.py", test)
@@ -76,8 +76,8 @@ VALUES = {
 """The expected values, in the order of the cases."""
 
 
-def test_five_metrics_from_the_answer_to_the_gate(project: Project) -> None:
-    made(project, ROWS)
+def test_five_judged_metrics_score_cases_and_decide_a_gate(project: Project) -> None:
+    write_project(project, ROWS)
     run = project.run()
     assert run.status == 1
     assert {name: list(values(run, name).values()) for name in FIVE} == VALUES
@@ -98,16 +98,16 @@ def test_five_metrics_from_the_answer_to_the_gate(project: Project) -> None:
 
 
 def test_judges_are_asked_only_if_their_metric_applies(project: Project) -> None:
-    made(project, ROWS)
+    write_project(project, ROWS)
     project.run()
-    asked = Counter(
+    criteria = Counter(
         request["messages"][0]["content"].partition("Criterion: ")[2][:40] for request in asked_of(project, "judge")
     )
-    assert sorted(asked.values()) == [1, 3, 5, 5, 6]  # numbers, aspects, passages twice, gold
+    assert sorted(criteria.values()) == [1, 3, 5, 5, 6]  # numbers, aspects, passages twice, gold
 
 
-def test_without_a_judge_the_rule_decides_what_it_can(project: Project) -> None:
-    made(project, ROWS, judge="")
+def test_without_a_judge_the_rule_still_scores_simple_cases(project: Project) -> None:
+    write_project(project, ROWS, judge="")
     run = project.run()
     numbers = {name: outcome["scores"]["numerical_accuracy"] for name, outcome in run.outcomes.items()}
     assert numbers["ruled"]["value"] == 1.0
@@ -118,6 +118,6 @@ def test_without_a_judge_the_rule_decides_what_it_can(project: Project) -> None:
 
 def test_the_worst_cell_of_hallucination_is_the_highest(project: Project) -> None:
     rows = [{**row, "topic": topic} for row, topic in zip(ROWS[:4], ["walls", "towers", "walls", "walls"], strict=True)]
-    made(project, rows, TEST.replace("hallucination <=", "hallucination[topic=*] <="))
+    write_project(project, rows, TEST.replace("hallucination <=", "hallucination[topic=*] <="))
     gate = project.run().gates["hallucination[topic=*] <= 0.1"]
     assert (gate["status"], gate["slice"], gate["value"]) == ("failed", {"topic": "towers"}, 1.0)

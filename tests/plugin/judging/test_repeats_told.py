@@ -1,4 +1,4 @@
-"""``--rag-repeat K``: each case K times, the case as the unit of every mean, what flips apart from what is worse."""
+"""``--rag-repeat K``: means by case, and flipping cases separate from worse ones."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ FLAKY = """
 
     @pytest.fixture(scope="session")
     def rag_system(request):
-        said = {}
+        counts = {}
         def answer(query):
             kind, _, rest = query.question.partition(" ")
             if kind == "raise":
                 raise ValueError(rest)
-            said[query.question] = said.get(query.question, 0) + 1
+            counts[query.question] = counts.get(query.question, 0) + 1
             script = rest.split("|")
-            return script[(said[query.question] - 1) % len(script)]
+            return script[(counts[query.question] - 1) % len(script)]
         return answer
 """
-"""Says, of "say a|b|c", a the first time it is asked, then b, then c."""
+"""A system that answers "say a|b|c" with a the first time, then b, then c."""
 
 ROWS = [
     case("steady", "say Paris", topic="A"),
@@ -36,7 +36,7 @@ ROWS = [
 """Their means over three runs: 1, 2/3, 0, 1/3."""
 
 
-def _flaky(project: Project, arguments: str = "gates=['accuracy >= 0.5']") -> None:
+def _write_project(project: Project, arguments: str = "gates=['accuracy >= 0.5']") -> None:
     project.says(ROWS, arguments, conftest=FLAKY)
 
 
@@ -45,7 +45,7 @@ def _names(run: Run) -> list[str]:
 
 
 def test_a_case_runs_k_times(project: Project) -> None:
-    _flaky(project)
+    _write_project(project)
     run = project.run("--rag-repeat", "3", "-v")
     assert run.status == 0, run.text
     assert _names(run)[:4] == ["steady-repeat=1", "steady-repeat=2", "steady-repeat=3", "flaky-repeat=1"]
@@ -56,10 +56,10 @@ def test_a_case_runs_k_times(project: Project) -> None:
 
 
 def test_repeats_show_the_variation(project: Project) -> None:
-    _flaky(project)
+    _write_project(project)
     run = project.run("--rag-repeat", "3")
-    (told,) = run.results["repeats"]
-    assert told == {
+    (summary,) = run.results["repeats"]
+    assert summary == {
         "testbed": "test_it.py::test_it", "system": "rag_system", "metric": "accuracy", "k": 3,
         "n_cases": 4, "n_complete": 4, "mean": 0.5, "spread": pytest.approx(0.25),
         "pass_at_1": 0.5, "pass_hat_k": 0.25, "flips": ["flaky", "shaky"], "always_missed": ["lost"],
@@ -69,12 +69,12 @@ def test_repeats_show_the_variation(project: Project) -> None:
 
 
 def test_the_case_is_the_unit_of_gates_and_cells(project: Project) -> None:
-    _flaky(project, "gates=['accuracy >= 0.5', 'accuracy[topic=A] >= 0.8', 'n >= 12', 'error_rate <= 0']")
+    _write_project(project, "gates=['accuracy >= 0.5', 'accuracy[topic=A] >= 0.8', 'n >= 12', 'error_rate <= 0']")
     run = project.run("-v", "--rag-repeat", "3")
     gate = run.gates["accuracy >= 0.5"]
     assert (gate["value"], gate["n"], gate["n_cases"], gate["status"]) == (0.5, 12, 4, "passed")
     low, high = gate["ci95"]
-    assert low < 0.15  # of four cases, not of twelve: 12 at one half would have [0.25, 0.75]
+    assert low < 0.15  # of four cases; twelve would have [0.25, 0.75]
     assert high > 0.85
     run.said("*PASSED  accuracy >= 0.5*0.5  n 12 of 4 cases*")
     topic = run.gates["accuracy[topic=A] >= 0.8"]
@@ -85,13 +85,13 @@ def test_the_case_is_the_unit_of_gates_and_cells(project: Project) -> None:
 
 
 def test_a_failed_gate_separates_worse_from_flaky_cases(project: Project, mode: Mode) -> None:
-    _flaky(project, "gates=['accuracy >= 0.9']")
-    if mode == ("-n2",):  # which worker asks how often is not said: let each case say itself which run it is
+    _write_project(project, "gates=['accuracy >= 0.9']")
+    if mode == ("-n2",):  # counts differ by worker, so use the repeat of the current case
         project.file("conftest.py", BY_REPEAT)
     run = project.run("-v", "--rag-repeat", "3", *mode)
     assert run.status == 1
     failure = "missed in every repeat: lost; flipping: flaky, shaky"
-    assert run.text.count(failure) == 2  # where the gate fails, and in the list of gates
+    assert run.text.count(failure) == 2  # in the failure and in the list of gates
     assert run.gates["accuracy >= 0.9"]["value"] == 0.5
     run.said("rag: 1 of 1 gate failed - 6 runs missed, 1 cause*")
 
@@ -109,16 +109,16 @@ BY_REPEAT = """
 """
 
 
-def test_workers_report_the_same(project: Project) -> None:
-    _flaky(project)
+def test_workers_report_the_same_repeats(project: Project) -> None:
+    _write_project(project)
     project.file("conftest.py", BY_REPEAT)
-    alone, together = project.run("--rag-repeat", "3"), project.run("--rag-repeat", "3", "-n2")
-    assert alone.results["repeats"][0]["flips"] == ["flaky", "shaky"]
-    assert bare(alone.results) == bare(together.results)
+    plain, parallel = project.run("--rag-repeat", "3"), project.run("--rag-repeat", "3", "-n2")
+    assert plain.results["repeats"][0]["flips"] == ["flaky", "shaky"]
+    assert bare(plain.results) == bare(parallel.results)
 
 
-def test_once_changes_nothing(project: Project) -> None:
-    _flaky(project)
+def test_a_repeat_of_one_changes_nothing(project: Project) -> None:
+    _write_project(project)
     plain, once = project.run(), project.run("--rag-repeat", "1")
     assert bare(plain.results) == bare(once.results)
     assert "repeats" not in once.results
@@ -139,13 +139,13 @@ def test_once_changes_nothing(project: Project) -> None:
     ],
 )
 def test_a_limit_selects_all_repeats_of_a_case(project: Project, args: tuple[str, ...], names: list[str]) -> None:
-    _flaky(project, "")
+    _write_project(project, "")
     run = project.run("--rag-repeat", "2", *args)
     assert _names(run) == names
 
 
 def test_a_sample_takes_all_repeats_of_a_case(project: Project) -> None:
-    _flaky(project, "")
+    _write_project(project, "")
     run = project.run("--rag-repeat", "2", "--rag-sample", "2")
     by_case: dict[str, list[str]] = {}
     for outcome in run.results["outcomes"]:
@@ -154,15 +154,15 @@ def test_a_sample_takes_all_repeats_of_a_case(project: Project) -> None:
     assert len(run.outcomes) == 2
 
 
-def test_settings_and_systems_are_repeated_each(project: Project) -> None:
-    _flaky(project)
+def test_each_system_is_repeated(project: Project) -> None:
+    _write_project(project)
     project.file("desks.py", "def good(query):\n    return 'Paris'\n\ndef bad(query):\n    return 'Rome'\n")
     args = ("--rag-system", "desks:good", "--rag-system", "desks:bad")
     run = project.run("--rag-repeat", "2", *args)
     names = _names(run)
     assert len(set(names)) == len(names) == 16
     assert all(name.endswith(("-repeat=1", "-repeat=2")) for name in names)
-    assert [(told["system"], told["mean"], told["pass_hat_k"]) for told in run.results["repeats"]] == [
+    assert [(summary["system"], summary["mean"], summary["pass_hat_k"]) for summary in run.results["repeats"]] == [
         ("desks:bad", 0.0, 0.0), ("desks:good", 1.0, 1.0),
     ]  # fmt: skip
     run.said("test_it (desks:bad)*0.00*", "test_it (desks:good)*1.00*")
@@ -171,15 +171,15 @@ def test_settings_and_systems_are_repeated_each(project: Project) -> None:
 def test_an_error_in_a_repeat_is_not_a_miss(project: Project) -> None:
     project.says([case("steady", "say Paris"), case("broken", "raise no model")], conftest=FLAKY)
     run = project.run("--rag-repeat", "2", "--rag-gate", "error_rate <= 0.2")
-    (told,) = run.results["repeats"]
-    assert (told["n_cases"], told["pass_at_1"], told["always_missed"]) == (1, 1.0, [])
+    (summary,) = run.results["repeats"]
+    assert (summary["n_cases"], summary["pass_at_1"], summary["always_missed"]) == (1, 1.0, [])
     gate = run.gates["error_rate <= 0.2"]
     assert (gate["status"], gate["value"], gate["n"], gate["n_cases"]) == ("failed", 0.5, 4, 2)
 
 
 @pytest.mark.parametrize("bad", ["0", "-1", "two"])
-def test_a_count_that_is_none_is_refused(project: Project, bad: str) -> None:
-    _flaky(project)
+def test_an_invalid_count_is_refused(project: Project, bad: str) -> None:
+    _write_project(project)
     run = project.run(f"--rag-repeat={bad}")
     assert run.status == pytest.ExitCode.USAGE_ERROR
     assert "is not a whole number of 1 or more" in run.result.stderr.str()
@@ -202,13 +202,13 @@ def test_each_repeat_replays_its_own_reply(project: Project, mode: Mode) -> None
     conftest(project, NOTED, MOODS)
     project.file("test_it.py", dedent(RUNS).replace("{arguments}", ""))
     args = ("--rag-repeat", "4", "--rag-record-mode")
-    asked = project.run(*args, "once")
+    recorded = project.run(*args, "once")
     assert len(asked_of(project, "moody")) == 4
-    assert sorted(_answers(asked).values()) == ["Paris", "Paris, I am sure", "Rome", "Rome or so"]
+    assert sorted(_answers(recorded).values()) == ["Paris", "Paris, I am sure", "Rome", "Rome or so"]
     replayed = project.run(*args, "none", *mode)
     assert asked_of(project, "moody") == []
-    assert _answers(replayed) == _answers(asked)
-    assert replayed.results["repeats"] == asked.results["repeats"]
+    assert _answers(replayed) == _answers(recorded)
+    assert replayed.results["repeats"] == recorded.results["repeats"]
     assert replayed.results["repeats"][0]["flips"] == ["q1"]
     assert replayed.results["usage"] == {
         "calls": 4, "replayed": 4, "attempts": 0, "prompt_tokens": 28, "completion_tokens": 12,

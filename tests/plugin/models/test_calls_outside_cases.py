@@ -1,4 +1,4 @@
-"""Calls that no case makes, of a session's fixture or a plain test: counted, and their recordings kept."""
+"""Calls of fixtures and plain tests are counted, and their recordings count as used."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PLAIN = """
 """
 
 
-def embeds(project: Project, server: OpenAIServer) -> None:
+def write_project(project: Project, server: OpenAIServer) -> None:
     """Make a project that retrieves with vectors and asks a model; a plain test asks it once, too."""
     ini = ["rag_embedder_model = openai/e", "rag_embedder_params =", f"    api_base = {server.base_url}"]
     asks(project, server.base_url, [case(f"q{n}", f"Where is q{n}?") for n in range(4)], *ini, f"    api_key = {KEY}")
@@ -42,15 +42,15 @@ def embeds(project: Project, server: OpenAIServer) -> None:
 
 
 @pytest.mark.parametrize(("args", "workers"), [((), 1), (("-n2",), 2), (("-p", "no:xdist"), 1)])
-def test_what_no_case_asks_is_counted_and_its_recordings_are_used(
+def test_calls_outside_cases_are_counted_and_their_recordings_are_used(
     project: Project, openai_server: OpenAIServer, capsys: pytest.CaptureFixture[str], args: Mode, workers: int
 ) -> None:
     openai_server.reply = "Paris"
-    embeds(project, openai_server)
+    write_project(project, openai_server)
     first = project.run("--rag-record-mode", "new_episodes", *args)
     assert first.status == 0, first.text
-    charged = [outcome["calls"]["calls"] for outcome in first.results["outcomes"]]
-    assert charged == [2, 2, 2, 2]  # one search and one answer
+    calls = [outcome["calls"]["calls"] for outcome in first.results["outcomes"]]
+    assert calls == [2, 2, 2, 2]  # one search and one answer
     assert 8 + 1 + 1 <= first.results["usage"]["calls"] <= 8 + 1 + workers
     capsys.readouterr()
     assert main(["cassettes", "prune"]) == 0
@@ -61,7 +61,9 @@ def test_what_no_case_asks_is_counted_and_its_recordings_are_used(
     assert again.results["usage"]["replayed"] == again.results["usage"]["calls"] >= 10
 
 
-def test_an_anyio_runner_that_outlives_a_test_charges_the_next(project: Project, openai_server: OpenAIServer) -> None:
+def test_each_test_in_a_shared_anyio_runner_is_charged_for_its_calls(
+    project: Project, openai_server: OpenAIServer
+) -> None:
     asks(project, openai_server.base_url, numbered(3))
     project.file("test_it.py", """
         import pytest
@@ -85,7 +87,7 @@ def test_an_anyio_runner_that_outlives_a_test_charges_the_next(project: Project,
     assert [outcome["calls"]["calls"] for outcome in run.results["outcomes"]] == [2, 2, 2]
 
 
-def test_once_holds_for_the_worker_that_takes_a_crashed_ones_place(
+def test_record_mode_once_holds_for_the_worker_that_replaces_a_crashed_one(
     project: Project, openai_server: OpenAIServer
 ) -> None:
     openai_server.delay_s = 0.02
@@ -99,6 +101,6 @@ def test_once_holds_for_the_worker_that_takes_a_crashed_ones_place(
             if rag.case.id == "q03":
                 os._exit(1)
     """)  # fmt: skip
-    run = project.run("-n1", "--rag-concurrency", "1")  # of which eight are asked ahead
+    run = project.run("-n1", "--rag-concurrency", "1")
     assert {o["error_type"] for o in run.results["outcomes"] if o["status"] == "error"} == {"worker_crashed"}
     assert list(run.statuses.values()).count("scored") == 23

@@ -1,4 +1,4 @@
-"""`rageval generate` with a model: real HTTP, recordings, a budget, and a kill in the middle."""
+"""`rageval generate` with a model over HTTP: recordings, a budget, and a killed command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ START = "from pytest_rageval.cli import main; raise SystemExit(main())"
 
 
 def houses(body: dict[str, Any]) -> str:
-    """Draft one conversation about the house of a request, and keep whatever is to be inspected."""
+    """Draft a conversation about the house of a request, or accept the item of an inspection."""
     text: str = last_user(body)
     if "Item to inspect:" in text:
         return KEEP
@@ -62,13 +62,13 @@ def settings(project: Project, server: OpenAIServer, *ini: str, params: Params =
 
 def generate(project: Project, out: str = "out", *more: str) -> tuple[int, str]:
     """Return the status and the output of `rageval generate plan.toml --out OUT`."""
-    done = project.command("generate", "plan.toml", "--out", out, *more)
-    return done.returncode, done.stdout + done.stderr
+    process = project.command("generate", "plan.toml", "--out", out, *more)
+    return process.returncode, process.stdout + process.stderr
 
 
 def files(folder: Path, *, replies: bool = True) -> dict[str, bytes]:
-    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    return {name: data for name, data in found.items() if replies or not name.startswith("replies/")}
+    contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {name: data for name, data in contents.items() if replies or not name.startswith("replies/")}
 
 
 def test_drafts_of_a_model_over_http(town: Project, server: OpenAIServer) -> None:
@@ -85,7 +85,7 @@ def test_drafts_of_a_model_over_http(town: Project, server: OpenAIServer) -> Non
     assert usage["cost_usd"] > 0
 
 
-def test_the_cases_run(town: Project) -> None:
+def test_generated_cases_run(town: Project) -> None:
     generate(town)
     town.file("pytest.ini", "[pytest]\nrag_corpus = docs/documents.jsonl")
     town.file(
@@ -109,7 +109,7 @@ def test_a_second_call_asks_nothing_and_gives_the_same_bytes(town: Project, serv
     assert files(town.path / "out") == before
 
 
-def test_finish_asks_nothing_and_keeps_what_was_paid(town: Project, server: OpenAIServer) -> None:
+def test_finish_asks_nothing_and_changes_no_file(town: Project, server: OpenAIServer) -> None:
     generate(town)
     before = files(town.path / "out")
     stop(server)
@@ -117,7 +117,7 @@ def test_finish_asks_nothing_and_keeps_what_was_paid(town: Project, server: Open
     assert files(town.path / "out") == before
 
 
-def test_the_number_of_calls_at_once_changes_no_byte(town: Project, server: OpenAIServer) -> None:
+def test_concurrency_changes_no_byte(town: Project, server: OpenAIServer) -> None:
     generate(town, "one")
     settings(town, server, "rag_concurrency = 1")
     server.delay_s = lambda number, body: 0.002 * (number % 5)
@@ -126,15 +126,15 @@ def test_the_number_of_calls_at_once_changes_no_byte(town: Project, server: Open
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_call_goes_on_with_the_same_bytes_and_asks_nothing_twice(
+def test_a_killed_command_resumes_with_the_same_bytes_and_asks_nothing_twice(
     town: Project, server: OpenAIServer, end: signal.Signals
 ) -> None:
     generate(town, "whole")
-    whole, answered = files(town.path / "whole"), Counter[str]()
+    whole, replies = files(town.path / "whole"), Counter[str]()
     server.requests.clear()
 
     def reply(body: dict[str, Any]) -> str:
-        answered[json.dumps(body["messages"])] += 1
+        replies[json.dumps(body["messages"])] += 1
         return houses(body)
 
     server.reply = reply
@@ -145,21 +145,21 @@ def test_a_killed_call_goes_on_with_the_same_bytes_and_asks_nothing_twice(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    stored = town.path / "out/replies/model-openai--m.jsonl"
+    replies_file = town.path / "out/replies/model-openai--m.jsonl"
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (stored.exists() and stored.read_bytes().count(b"\n") == 6):
+    while time.monotonic() < deadline and not (replies_file.exists() and replies_file.read_bytes().count(b"\n") == 6):
         time.sleep(0.01)
     process.send_signal(end)
-    said = process.communicate(timeout=60)[0].decode()
+    output = process.communicate(timeout=60)[0].decode()
     assert process.returncode == (130 if end == signal.SIGINT else -end)
-    assert "Traceback" not in said
-    assert sum(answered.values()) == 6
+    assert "Traceback" not in output
+    assert sum(replies.values()) == 6
     assert set(files(town.path / "out", replies=False)) == set()
     server.plan = None
     assert generate(town)[0] == 0
     assert files(town.path / "out") == whole
-    assert set(answered.values()) == {1}
-    assert len(answered) == 16
+    assert set(replies.values()) == {1}
+    assert len(replies) == 16
 
 
 def test_a_project_that_records_replays_without_a_server_and_a_key(town: Project, server: OpenAIServer) -> None:
@@ -174,7 +174,7 @@ def test_a_project_that_records_replays_without_a_server_and_a_key(town: Project
     assert files(town.path / "one") == files(town.path / "two")
 
 
-def test_a_request_that_is_not_recorded_is_an_error_and_no_drop(town: Project, server: OpenAIServer) -> None:
+def test_a_request_without_a_recording_is_counted_as_an_error(town: Project, server: OpenAIServer) -> None:
     settings(town, server, "rag_record_mode = new_episodes")
     generate(town, "one")
     settings(town, server, "rag_record_mode = none")
@@ -192,11 +192,11 @@ def test_a_budget_stops_the_calls_and_holds_over_several_runs(town: Project, ser
     plan.write_text(plan.read_text() + "budget_usd = 5\n")
     status, text = generate(town)
     assert (status, "(budget)" in text) == (1, True), text
-    spent = json.loads((town.path / "out/manifest.json").read_text())["usage"]["cost_usd"]
-    assert 1 < spent <= 5
-    asked = len(server.requests)
+    cost = json.loads((town.path / "out/manifest.json").read_text())["usage"]["cost_usd"]
+    assert 1 < cost <= 5
+    requests_before = len(server.requests)
     assert generate(town)[0] == 1
-    assert len(server.requests) - asked <= 1
+    assert len(server.requests) - requests_before <= 1
 
 
 def test_a_budget_below_the_first_call_is_refused(town: Project, server: OpenAIServer) -> None:
@@ -210,13 +210,13 @@ def test_a_budget_below_the_first_call_is_refused(town: Project, server: OpenAIS
 
 
 def test_failed_calls_are_retried(town: Project, server: OpenAIServer) -> None:
-    failed = set[str]()
+    failures = set[str]()
 
     def plan(number: int, body: dict[str, Any]) -> Fault | None:
         text = last_user(body)
-        if text in failed:
+        if text in failures:
             return None
-        failed.add(text)
+        failures.add(text)
         return Fault("status", 429, retry_after=0.01)
 
     server.plan = plan
@@ -224,13 +224,13 @@ def test_failed_calls_are_retried(town: Project, server: OpenAIServer) -> None:
     assert (status, "16 drafts: 16 kept" in text) == (0, True), text
 
 
-def test_a_dry_run_counts_and_asks_nobody(town: Project, server: OpenAIServer) -> None:
+def test_a_dry_run_counts_calls_and_asks_nothing(town: Project, server: OpenAIServer) -> None:
     stop(server)
-    done = town.command("generate", "plan.toml", "--dry-run")
-    assert done.returncode == 0
-    lines = done.stdout.splitlines()
-    wanted = "drafts wanted: 16, in 1 cell of a topic and a task, less what rules draft"
-    assert {f"chunks with a topic: {HOUSES}, topics: 1", wanted} <= {*lines}
+    process = town.command("generate", "plan.toml", "--dry-run")
+    assert process.returncode == 0
+    lines = process.stdout.splitlines()
+    drafts_line = "drafts wanted: 16, in 1 cell of a topic and a task, less what rules draft"
+    assert {f"chunks with a topic: {HOUSES}, topics: 1", drafts_line} <= {*lines}
     calls = re.fullmatch(
         r"calls: about 24 \(8 for drafts, 16 to inspect them\), tokens: about [\d,]+ in prompts and [\d,]+ in replies, "
         r"cost: about [\d,.]+ USD",
@@ -240,11 +240,11 @@ def test_a_dry_run_counts_and_asks_nobody(town: Project, server: OpenAIServer) -
     assert not (town.path / "out").exists()
 
 
-def test_a_dry_run_knows_what_is_stored(town: Project, server: OpenAIServer) -> None:
+def test_a_dry_run_counts_recorded_calls(town: Project, server: OpenAIServer) -> None:
     generate(town)
     stop(server)
-    done = town.command("generate", "plan.toml", "--dry-run", "--out", "out")
-    assert "8 of those for drafts are recorded" in done.stdout
+    process = town.command("generate", "plan.toml", "--dry-run", "--out", "out")
+    assert "8 of those for drafts are recorded" in process.stdout
 
 
 def test_a_model_without_documents_is_refused(town: Project) -> None:
@@ -301,18 +301,18 @@ def test_tables_without_a_drafting_model_are_asked_closed_book(project: Project)
     }
     report = (project.path / "out/report.md").read_text()
     assert "| staff | extractive_qa | 2 | 1 | 50.0 % |" in report.replace("\\", "")
-    told = project.command("generate", "plan.toml", "--dry-run").stdout.splitlines()[-1]
+    calls_line = project.command("generate", "plan.toml", "--dry-run").stdout.splitlines()[-1]
     assert re.fullmatch(
         r"calls: 2 of script:know.toml without passages, tokens: about \d+ in prompts and 40 in replies, cost: 0 USD",
-        told,
-    ), told
+        calls_line,
+    ), calls_line
     plan = (project.path / "plan.toml").read_text().replace('closed_book = "script:know.toml"', "drop_known = true")
     project.file("plan.toml", plan)
     assert "plan.toml:8: drop_known needs a model; add closed_book" in generate(project)[1]
 
 
-def reworded(body: dict[str, Any]) -> str:
-    """Ask in other words, but lose the name of Bo Ek."""
+def reword(body: dict[str, Any]) -> str:
+    """Reword a question; lose the name of Bo Ek."""
     question = re.findall(r"> Where does (.*) work", last_user(body))[0]
     return json.dumps({"question": f"In which city is {question.replace('Bo Ek', 'somebody')} employed?"})
 
@@ -320,7 +320,7 @@ def reworded(body: dict[str, Any]) -> str:
 @pytest.fixture
 def staff(project: Project, server: OpenAIServer) -> Project:
     """A project with a table and no documents, whose model rewords questions."""
-    server.reply = reworded
+    server.reply = reword
     project.file("staff.csv", "name,city\nAnn Lee,Oslo\nBo Ek,Bergen\nCy Moe,Oslo")
     project.file(
         "plan.toml",
@@ -339,7 +339,7 @@ def staff(project: Project, server: OpenAIServer) -> Project:
     return project
 
 
-def test_other_wordings_are_replayed_without_a_server_and_a_key(staff: Project, server: OpenAIServer) -> None:
+def test_rewordings_are_replayed_without_a_server_and_a_key(staff: Project, server: OpenAIServer) -> None:
     settings(staff, server, "rag_record_mode = once")
     status, text = generate(staff, "one")
     assert (status, len(server.requests)) == (0, 3), text

@@ -1,4 +1,4 @@
-"""Judging many cases with a server: verdicts overlap with answers, and none is repeated."""
+"""Many cases judged over HTTP: verdicts overlap with answers, and none is asked twice."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ def test_verdicts_overlap_with_pending_answers(project: Project, openai_server: 
     run = project.run()
     assert run.status == 0, run.text
     assert {outcome["scores"]["accuracy_judged"]["value"] for outcome in run.outcomes.values()} == {1.0}
-    asked = [(body["model"], "is 0?" in str(body)) for body in bodies(openai_server)]
-    assert Counter(asked) == {("m", True): 1, ("m", False): 11, ("j", True): 1, ("j", False): 11}
-    held_up = asked.index(("j", True))
-    assert asked[:held_up].count(("j", False)) > 1, "other cases are judged while the first case waits for its answer"
+    calls = [(body["model"], "is 0?" in str(body)) for body in bodies(openai_server)]
+    assert Counter(calls) == {("m", True): 1, ("m", False): 11, ("j", True): 1, ("j", False): 11}
+    first_case = calls.index(("j", True))
+    assert calls[:first_case].count(("j", False)) > 1, (
+        "other cases are judged while the first case waits for its answer"
+    )
     assert openai_server.peak > 2
 
 

@@ -1,4 +1,4 @@
-"""Judges of a metric's own, several of them, asked again and in another order; their votes in the results."""
+"""Panels of judges per metric, with repeats and swapped order, and their votes."""
 
 from __future__ import annotations
 
@@ -35,22 +35,24 @@ TEST = """
 """
 
 ROWS = [case("no", "say no idea"), case("yes", "say Paris"), case("odd", "say perhaps"), case("mute", "say static")]
-PRICED = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
-"""Params of calls that may cost ten cents each, and do with ten words."""
+CENTS = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
+"""Parameters of calls that cost at most ten cents each: a cent per word."""
 
 
-def votes_for(
+def write_project(
     project: Project, base_url: str, *lines: str, metrics: str = "", params: Any = None, ini: str = ""
 ) -> None:
-    """Make a project whose judges at an address are as ``lines`` of ``rag_judges`` say."""
-    given = {"api_base": base_url, "api_key": KEY, **(params or {})}
-    told = ["[pytest]", ini, "rag_judges =", *(f"    {line}" for line in lines), "rag_judge_params ="]
-    project.file("pytest.ini", "\n".join([*told, *(f"    {name} = {value}" for name, value in given.items())]))
+    """Make a project with ``lines`` of ``rag_judges``, whose models are at an address."""
+    model_params = {"api_base": base_url, "api_key": KEY, **(params or {})}
+    ini_lines = ["[pytest]", ini, "rag_judges =", *(f"    {line}" for line in lines), "rag_judge_params ="]
+    project.file(
+        "pytest.ini", "\n".join([*ini_lines, *(f"    {name} = {value}" for name, value in model_params.items())])
+    )
     project.says(ROWS, test=TEST.replace("{metrics}", metrics), conftest=SAYS + REGISTERS)
 
 
 def verdict(body: Mapping[str, Any]) -> str:
-    """Return what a model says of an answer: strict calls "perhaps" a rejection, first takes the label told first."""
+    """Reply like the model: strict rejects "perhaps", first prefers the label that the prompt lists first."""
     system, user = text_of(body["messages"][0]), text_of(body["messages"][1])
     model = body["model"]
     if "> static" in user and model == "lax":
@@ -82,7 +84,7 @@ def labels(run: Run, name: str, metric: str = RATE) -> list[Any]:
 def test_several_judges_vote_and_their_disagreement_is_reported(
     project: Project, judges: OpenAIServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    votes_for(project, judges.base_url, f"{RATE}: openai/strict, openai/lax", ini="rag_report_texts = true")
+    write_project(project, judges.base_url, f"{RATE}: openai/strict, openai/lax", ini="rag_report_texts = true")
     run = project.run("-v")
     assert run.status == 0, run.text
     assert [score(run, name)["value"] for name in ("no", "yes", "odd", "mute")] == [1, 0, None, None]
@@ -96,9 +98,9 @@ def test_several_judges_vote_and_their_disagreement_is_reported(
         for name in ("strict", "lax")
     ]  # fmt: skip
     assert score(run, "mute")["votes"][1]["problem"] == "parse_error: the reply holds no JSON object"
-    (told,) = run.results["ballots"]
+    (ballot,) = run.results["ballots"]
     nothing = {"share": None, "n": 0}
-    assert told == {
+    assert ballot == {
         "metric": RATE, "models": ["openai/strict", "openai/lax"], "votes": 8, "unread": 1, "answers": 3,
         "split": pytest.approx(1 / 3), "two_judges": {"share": pytest.approx(2 / 3), "n": 3},
         "asked_again": nothing, "swapped": nothing,
@@ -106,49 +108,51 @@ def test_several_judges_vote_and_their_disagreement_is_reported(
     section = ["judges - split:*", "metric*judges*votes*no label*split*two judges"]
     row = f"{RATE}*2*8*1*0.33 of 3*0.67 of 3"
     run.said(*section, row, f"unscored: 1 judges_disagree ({RATE}), 1 parse_error ({RATE})")
-    assert run.results["usage"]["calls"] == len(judges.requests) == 9  # one was asked for once more
-    shown = tell_again(project, capsys)
-    assert "judges - split" in shown
-    assert "0.67 of 3" in shown
+    assert (
+        run.results["usage"]["calls"] == len(judges.requests) == 9
+    )  # one reply was unreadable, so its judge was asked again
+    output = shown_results(project, capsys)
+    assert "judges - split" in output
+    assert "0.67 of 3" in output
 
 
-def tell_again(project: Project, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what ``rageval show --full`` prints of the last run."""
+def shown_results(project: Project, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the output of ``rageval show --full`` for the last run."""
     capsys.readouterr()
     main(["show", "--full", str(project.path / "results.json")])
     return capsys.readouterr().out
 
 
-def test_without_texts_the_votes_keep_their_labels(
+def test_without_texts_votes_are_stored_with_labels_only(
     project: Project, judges: OpenAIServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    votes_for(project, judges.base_url, f"{RATE}: openai/strict, openai/lax", ini="rag_report_texts = false")
+    write_project(project, judges.base_url, f"{RATE}: openai/strict, openai/lax", ini="rag_report_texts = false")
     run = project.run()
     assert score(run, "no")["votes"][0] == {
         "model": "openai/strict", "repeat": 1, "swapped": False, "label": "rejected",
     }  # fmt: skip
     assert score(run, "mute")["votes"][1]["problem"] == "parse_error"
     assert "finds so" not in json.dumps(run.results)
-    assert "0.67 of 3" in tell_again(project, capsys)
+    assert "0.67 of 3" in shown_results(project, capsys)
 
 
 def test_a_judge_is_asked_again_and_in_the_other_order(project: Project, judges: OpenAIServer) -> None:
-    votes_for(project, judges.base_url, f"{RATE}: openai/first; repeat=2; swapped")
+    write_project(project, judges.base_url, f"{RATE}: openai/first; repeat=2; swapped")
     run = project.run()
     assert run.status == 0, run.text
-    asked = [(vote["repeat"], vote["swapped"], vote["label"]) for vote in score(run, "odd")["votes"]]
-    assert asked == [(1, False, "rejected"), (2, False, "rejected"), (1, True, "answered")]
+    votes = [(vote["repeat"], vote["swapped"], vote["label"]) for vote in score(run, "odd")["votes"]]
+    assert votes == [(1, False, "rejected"), (2, False, "rejected"), (1, True, "answered")]
     assert score(run, "odd")["value"] == 1
-    (told,) = run.results["ballots"]
-    assert (told["asked_again"], told["swapped"]) == ({"share": 1, "n": 4}, {"share": 0.75, "n": 4})
-    assert (told["votes"], told["split"], told["two_judges"]["n"]) == (12, 0.25, 0)
+    (ballot,) = run.results["ballots"]
+    assert (ballot["asked_again"], ballot["swapped"]) == ({"share": 1, "n": 4}, {"share": 0.75, "n": 4})
+    assert (ballot["votes"], ballot["split"], ballot["two_judges"]["n"]) == (12, 0.25, 0)
     user = [text_of(body["messages"][1]) for body in bodies(judges) if "> perhaps" in text_of(body["messages"][1])]
     assert sorted(text.index("> perhaps") < text.index("> say perhaps") for text in user) == [False, False, True]
 
 
 def test_a_metric_may_have_a_separate_judge(project: Project, judges: OpenAIServer) -> None:
     lines = (f"{RATE}: openai/strict", "good: openai/scale-a, openai/scale-b")
-    votes_for(project, judges.base_url, *lines, metrics=', "good", "wise"', ini="rag_judge_model = openai/lax")
+    write_project(project, judges.base_url, *lines, metrics=', "good", "wise"', ini="rag_judge_model = openai/lax")
     run = project.run()
     assert run.status == 0, run.text
     assert (score(run, "odd")["value"], score(run, "odd")["label"]) == (1, "rejected")
@@ -157,7 +161,7 @@ def test_a_metric_may_have_a_separate_judge(project: Project, judges: OpenAIServ
     assert (score(run, "odd", GOOD)["label"], score(run, "odd", GOOD)["value"]) == (2.5, 0.625)
     assert score(run, "odd", "wise")["value"] == 1
     assert Counter(body["model"] for body in bodies(judges)) == {"strict": 4, "scale-a": 4, "scale-b": 4}
-    assert [told["metric"] for told in run.results["ballots"]] == [GOOD]
+    assert [ballot["metric"] for ballot in run.results["ballots"]] == [GOOD]
 
 
 OWN_JUDGE = """
@@ -169,8 +173,8 @@ OWN_JUDGE = """
 """
 
 
-def test_the_fixture_may_be_one_of_the_judges(project: Project, judges: OpenAIServer) -> None:
-    votes_for(project, judges.base_url, f"{RATE}: rag_judge, openai/strict")
+def test_a_panel_may_contain_the_fixture(project: Project, judges: OpenAIServer) -> None:
+    write_project(project, judges.base_url, f"{RATE}: rag_judge, openai/strict")
     project.file("conftest.py", SAYS + REGISTERS + OWN_JUDGE)
     run = project.run()
     assert run.status == 0, run.text
@@ -182,9 +186,9 @@ def test_the_fixture_may_be_one_of_the_judges(project: Project, judges: OpenAISe
     assert score(run, "no")["reason"] == "judge_unavailable: 1 of 2 votes gave no label"
 
 
-def test_votes_are_replayed_each_from_its_own_recording(project: Project, judges: OpenAIServer, mode: Mode) -> None:
+def test_each_vote_is_replayed_from_its_own_recording(project: Project, judges: OpenAIServer, mode: Mode) -> None:
     line = f"{RATE}: openai/strict, openai/first; repeat=2; swapped"
-    votes_for(project, judges.base_url, line, ini="rag_record_mode = new_episodes")
+    write_project(project, judges.base_url, line, ini="rag_record_mode = new_episodes")
     first = project.run("--rag-repeat", "2")
     assert first.status == 0, first.text
     assert len(judges.requests) == 4 * 2 * 2 * 3
@@ -201,9 +205,9 @@ def test_votes_are_replayed_each_from_its_own_recording(project: Project, judges
     assert again.results["usage"]["replayed"] == 4 * 2 * 2 * 3
 
 
-def test_every_vote_is_paid_for_within_the_budget(project: Project, judges: OpenAIServer) -> None:
+def test_a_budget_covers_every_vote(project: Project, judges: OpenAIServer) -> None:
     judges.reply = lambda body: f"{verdict(body)} so so so so"  # ten words, ten cents
-    votes_for(project, judges.base_url, f"{RATE}: openai/strict, openai/first; repeat=2", params=PRICED)
+    write_project(project, judges.base_url, f"{RATE}: openai/strict, openai/first; repeat=2", params=CENTS)
     run = project.run("--rag-budget-usd", "0.45", "--rag-budget-partial", "--rag-concurrency", "1")
     assert run.statuses == {"no": "scored", "yes": "skipped", "odd": "skipped", "mute": "skipped"}
     assert len(judges.requests) == 4
@@ -212,7 +216,7 @@ def test_every_vote_is_paid_for_within_the_budget(project: Project, judges: Open
 
 def test_a_dry_run_counts_every_vote(project: Project, judges: OpenAIServer) -> None:
     line = f"{RATE}: openai/strict, openai/first; repeat=3; swapped"
-    votes_for(project, judges.base_url, line, "wise: openai/strict", metrics=', "wise"', params=PRICED)
+    write_project(project, judges.base_url, line, "wise: openai/strict", metrics=', "wise"', params=CENTS)
     run = project.run("--rag-dry-run")
     assert (run.status, judges.requests) == (0, [])
     run.said(
@@ -222,11 +226,9 @@ def test_a_dry_run_counts_every_vote(project: Project, judges: OpenAIServer) -> 
     )
 
 
-def test_a_vote_that_fails_makes_the_case_an_error_and_no_more_are_asked_for(
-    project: Project, judges: OpenAIServer
-) -> None:
+def test_a_failed_vote_makes_the_case_an_error_and_stops_its_votes(project: Project, judges: OpenAIServer) -> None:
     judges.plan = lambda number, body: Fault("status", 400) if body["model"] == "strict" else None
-    votes_for(project, judges.base_url, f"{RATE}: openai/strict, openai/lax")
+    write_project(project, judges.base_url, f"{RATE}: openai/strict, openai/lax")
     run = project.run()
     assert set(run.statuses.values()) == {"error"}
     assert run.outcomes["no"]["error_type"] == "bad_request"
@@ -256,10 +258,10 @@ def test_a_vote_that_fails_makes_the_case_an_error_and_no_more_are_asked_for(
         ),
     ],
 )
-def test_a_line_that_cannot_be_used_is_one_sentence(project: Project, lines: list[str], sentence: str) -> None:
-    votes_for(project, "http://127.0.0.1:9/v1", *lines)
+def test_an_invalid_line_is_refused_with_one_sentence(project: Project, lines: list[str], sentence: str) -> None:
+    write_project(project, "http://127.0.0.1:9/v1", *lines)
     run = project.run()
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    (said,) = [line for line in run.result.stderr.str().splitlines() if line.strip()]
+    (message,) = [line for line in run.result.stderr.str().splitlines() if line.strip()]
     run.result.stderr.fnmatch_lines([f"ERROR: {sentence} [[]RAG*"])
-    assert "Traceback" not in said
+    assert "Traceback" not in message

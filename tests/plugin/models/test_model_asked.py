@@ -1,4 +1,4 @@
-"""A model that the options name: what it is asked, what is made of its replies, and when it is loaded at all."""
+"""A model that the options name: its requests, its replies, and the modules it loads."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ def test_the_model_of_the_ini_answers_from_the_passages(
     asks(project, openai_server.base_url, rows("Notre-Dame", "Orsay"), params=PRICES)
     run = project.run("-v", *mode)
     assert run.status == 0, run.text
-    seen = {body["messages"][-1]["content"]: body for body in bodies(openai_server)}
-    assert len(seen) == len(openai_server.requests) == 2
-    for question, body in seen.items():
+    bodies_by_prompt = {body["messages"][-1]["content"]: body for body in bodies(openai_server)}
+    assert len(bodies_by_prompt) == len(openai_server.requests) == 2
+    for question, body in bodies_by_prompt.items():
         name = "Orsay" if "Orsay" in question else "Notre-Dame"
-        instructions, heading, passage, asked = question.split("\n\n")
+        instructions, heading, passage, question_line = question.split("\n\n")
         assert (instructions, heading) == (PLAIN.instructions("en"), "Documents:")
-        assert (passage, asked) == (f"[1] {name} is in Paris.", f"Question: Where is {name}?")
+        assert (passage, question_line) == (f"[1] {name} is in Paris.", f"Question: Where is {name}?")
         assert [message["role"] for message in body["messages"]] == ["system", "user"]
         assert REJECTION_SENTENCE["en"] in body["messages"][0]["content"]
         assert {key: body[key] for key in body if key != "messages"} == {"model": "m", "temperature": 0}
-    assert {seen.headers["authorization"] for seen in openai_server.requests} == {f"Bearer {KEY}"}
+    assert {request.headers["authorization"] for request in openai_server.requests} == {f"Bearer {KEY}"}
 
     words = {body["messages"][-1]["content"]: _words(body) for body in bodies(openai_server)}
     for outcome in run.results["outcomes"]:
-        sent = next(count for question, count in words.items() if outcome["case_id"] in question)
+        prompt_tokens = next(count for question, count in words.items() if outcome["case_id"] in question)
         assert (outcome["status"], outcome["system"], outcome["facets"]["system"]) == ("scored", "llm", "llm")
         assert (outcome["answer"]["text"], outcome["scores"]["accuracy"]) == ("It is Paris.", {"value": 1.0})
         usage, calls = outcome["answer"]["usage"], outcome["calls"]
-        assert (usage["prompt_tokens"], usage["completion_tokens"]) == (sent, 3)
-        assert usage["cost_usd"] == calls["cost_usd"] == calls["spent_usd"] == pytest.approx(sent * 0.001 + 0.03)
+        assert (usage["prompt_tokens"], usage["completion_tokens"]) == (prompt_tokens, 3)
+        assert (
+            usage["cost_usd"] == calls["cost_usd"] == calls["spent_usd"] == pytest.approx(prompt_tokens * 0.001 + 0.03)
+        )
         assert 0 < usage["latency_s"] < 1
         assert (calls["calls"], calls["attempts"], calls["replayed"]) == (1, 1, 0)
         detail = {"model": "m", "finish_reason": "stop", "attempts": 1, "replayed": False}
@@ -60,11 +62,11 @@ def _words(body: Any) -> int:
     return sum(len(message["content"].split()) for message in body["messages"])
 
 
-def test_requested_facets_and_earlier_turns_go_with_the_question(project: Project, openai_server: OpenAIServer) -> None:
+def test_the_request_contains_instructions_and_earlier_turns(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = "I can not answer the question because of the insufficient information in documents."
-    said = [{"question": "Which city?", "answer": "That one."}]
+    history = [{"question": "Which city?", "answer": "That one."}]
     noise = [{"id": "n", "text": "Rome is old.", "role": "negative"}]
-    asks(project, openai_server.base_url, rows("Orsay", passages=noise, history=said), arguments=REJECTS)
+    asks(project, openai_server.base_url, rows("Orsay", passages=noise, history=history), arguments=REJECTS)
     run = project.run("--rag-model", "openai/another")
     assert run.status == 0, run.text
     (body,) = bodies(openai_server)
@@ -75,7 +77,7 @@ def test_requested_facets_and_earlier_turns_go_with_the_question(project: Projec
     assert run.outcomes["Orsay"]["scores"]["rejection_rate"] == {"value": 1.0}
 
 
-def test_other_params_of_the_ini_reach_the_model(project: Project, openai_server: OpenAIServer) -> None:
+def test_params_of_the_ini_reach_the_model(project: Project, openai_server: OpenAIServer) -> None:
     params = {"temperature": 0.5, "seed": 7, "max_tokens": 9, "stop": '["\\n"]', "attempts": 2, "deadline": 9.5}
     asks(project, openai_server.base_url, rows("a"), params=params)
     assert project.run().status == 0
@@ -89,17 +91,15 @@ def test_closed_book_is_asked_the_question_alone(project: Project, openai_server
     asks(project, openai_server.base_url, rows("Orsay"))
     run = project.run("--rag-system", "closed_book", "--rag-system", "llm", "--rag-system", "extractive")
     assert run.status == 0, run.text
-    alone, with_passages = sorted((body["messages"][-1]["content"] for body in bodies(openai_server)), key=len)
-    assert alone == "Question: Where is Orsay?"
+    closed_book, with_passages = sorted((body["messages"][-1]["content"] for body in bodies(openai_server)), key=len)
+    assert closed_book == "Question: Where is Orsay?"
     assert "Orsay is in Paris." in with_passages
     assert {outcome["system"]: (outcome["calls"] or {}).get("calls") for outcome in run.results["outcomes"]} == {
         "closed_book": 1, "llm": 1, "extractive": 0,
     }  # fmt: skip
 
 
-def test_a_case_without_passages_is_answered_from_those_that_are_retrieved(
-    project: Project, openai_server: OpenAIServer
-) -> None:
+def test_a_case_without_passages_is_answered_from_retrieved_ones(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, [case("q1", "Where is Orsay?")])
     project.file("conftest.py", """
         import pytest
@@ -144,7 +144,7 @@ LOADS = """
     [(["--collect-only", "-q"], "openai/m"), ([], ""), (["test_plain.py"], "openai/m")],
     ids=["collecting", "no-model", "no-case"],
 )
-def test_no_provider_is_loaded_without_a_case_that_asks(project: Project, args: list[str], model: str) -> None:
+def test_no_provider_is_loaded_without_a_case_that_asks_a_model(project: Project, args: list[str], model: str) -> None:
     asks(project, "http://127.0.0.1:9/v1", rows("a"), model=model)
     project.file("conftest.py", LOADS)
     project.file("test_plain.py", "def test_plain(): ...")
@@ -158,7 +158,7 @@ def test_no_provider_is_loaded_without_a_case_that_asks(project: Project, args: 
     [({}, "['httpx']"), ({"top_k": 5}, "*'litellm', 'openai'*")],
     ids=["plain", "litellm-only-parameter"],
 )
-def test_litellm_is_loaded_only_where_plain_http_is_not_enough(
+def test_litellm_is_loaded_only_if_plain_http_is_not_enough(
     project: Project, openai_server: OpenAIServer, params: dict[str, object], modules: str
 ) -> None:
     openai_server.reply = "Paris"

@@ -1,4 +1,4 @@
-"""A worker that dies while a model answers: only its culprit is an error, and no answer is paid for twice."""
+"""A worker crashes during a model call: its case is an error, no answer is paid twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.projects.rag_project import Project
 from support.servers.openai_server import OpenAIServer
 
 
-def test_a_case_of_a_model_that_dies_in_a_hook_is_paid_once(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_case_that_crashes_its_worker_is_paid_once(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.delay_s = 0.05
     asks(project, openai_server.base_url, numbered(24))
     project.file("conftest.py", """
@@ -22,6 +22,6 @@ def test_a_case_of_a_model_that_dies_in_a_hook_is_paid_once(project: Project, op
     run = project.run("-n2", "--dist", "worksteal")
     assert {name for name, status in run.statuses.items() if status == "error"} == {"q05"}, run.text
     assert list(run.statuses.values()).count("scored") == 23
-    paid = Counter(asked(openai_server))
-    assert paid["q05"] == 1  # its answer was on disk
-    assert paid.total() <= 24 + 16
+    requests = Counter(asked(openai_server))
+    assert requests["q05"] == 1  # its answer was stored
+    assert requests.total() <= 24 + 16

@@ -1,4 +1,4 @@
-"""The model ``embedded``: agents without a key, and one sentence wherever it has no answer."""
+"""The model ``embedded`` runs agents without a key; other uses are refused."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from support.projects.rag_project import Mode, Project
 
 
 def test_a_first_run_of_an_agent_needs_no_key(project: Project) -> None:
-    """The whole of it in an empty folder: two files of data, one of cases, and pytest.ini."""
+    """The project has two data files, a file of cases and pytest.ini."""
     agents(project)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     run = project.run("-v", "--rag-system", "react", forked=True)
-    assert time.perf_counter() - begun < 10
+    assert time.perf_counter() - start < 10
     assert run.status == 0, run.text
     assert "retrievers" not in run.text
     run.said(
@@ -23,11 +23,11 @@ def test_a_first_run_of_an_agent_needs_no_key(project: Project) -> None:
         "diagnosis - % of scored cases*",
         "react  *5     80    80     0     0     0    20     0     0     0",
     )
-    right = {name: outcome["scores"]["has_answer"]["value"] for name, outcome in run.outcomes.items()}
-    assert right == {"inhabitants": 1.0, "lighthouse": 1.0, "director": 1.0, "mayor": 1.0, "harbour": 0.0}
+    values = {name: outcome["scores"]["has_answer"]["value"] for name, outcome in run.outcomes.items()}
+    assert values == {"inhabitants": 1.0, "lighthouse": 1.0, "director": 1.0, "mayor": 1.0, "harbour": 0.0}
 
 
-def test_its_calls_have_no_tokens_cost_nothing_and_are_facets(project: Project, mode: Mode) -> None:
+def test_its_calls_cost_nothing_and_its_name_is_a_facet(project: Project, mode: Mode) -> None:
     run = agents(project).run("--rag-system", "react", "--rag-gate", "has_answer[model=embedded] >= 0.8", *mode)
     assert run.status == 0, run.text
     for outcome in run.results["outcomes"]:
@@ -45,7 +45,7 @@ def test_it_is_never_recorded(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("args", "message"),
     [
         (
             ["--rag-model", "embedded"],
@@ -60,16 +60,16 @@ def test_it_is_never_recorded(project: Project) -> None:
         (["--rag-system", "react", "-o", "rag_embedder_model=embedded"], "rag_embedder_model names embedded, which"),
     ],
 )
-def test_any_other_use_is_refused_before_anything_runs(project: Project, given: list[str], said: str) -> None:
+def test_any_other_use_is_refused_before_anything_runs(project: Project, args: list[str], message: str) -> None:
     agents(project).file("desk.py", "def answer(query):\n    raise AssertionError\n")
-    run = project.run(*given, json_path=None)
+    run = project.run(*args, json_path=None)
     text = f"{run.result.stdout.str()}{run.result.stderr.str()}"
     assert run.status == 4, text
-    assert said in " ".join(text.split())
+    assert message in " ".join(text.split())
     assert "Traceback" not in text
 
 
-def test_systems_without_a_model_may_stand_beside_it(project: Project) -> None:
+def test_systems_without_a_model_may_run_beside_it(project: Project) -> None:
     agents(project, "rag_model = embedded")
     run = project.run("-v", "--rag-system", "react", "--rag-system", "extractive")
     assert run.status == 0, run.text
@@ -84,7 +84,7 @@ def test_it_answers_no_closed_book_question(project: Project) -> None:
     assert scores == {"model_unavailable"}
 
 
-def test_a_fixture_of_a_model_comes_before_it(project: Project) -> None:
+def test_a_model_fixture_overrides_it(project: Project) -> None:
     agents(project, "rag_model = embedded")
     project.file(
         "conftest.py",

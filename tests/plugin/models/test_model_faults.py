@@ -1,4 +1,4 @@
-"""A provider that fails: what is tried again, what is an error, and what stops the session."""
+"""Provider failures: which are retried, which are errors, and which stop the session."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from support.projects.rag_project import Project
 from support.servers.openai_replies import last_user
 from support.servers.openai_server import Fault, OpenAIServer
 
-PASSING = [
+TEMPORARY = [
     Fault("status", 429, 0.05), Fault("status", 500), Fault("status", 503), Fault("status", 408),
     Fault("reset"), Fault("truncated_body"), Fault("malformed"), Fault("empty_choices"),
 ]  # fmt: skip
 
 
-def test_failures_that_pass_lose_no_case(project: Project, openai_server: OpenAIServer) -> None:
+def test_temporary_failures_are_retried_and_lose_no_case(project: Project, openai_server: OpenAIServer) -> None:
     tries: Counter[str] = Counter()
 
     def plan(number: int, body: dict[str, Any]) -> Fault | None:
         name = last_user(body)
         tries[name] += 1
-        return PASSING[len(tries) % len(PASSING)] if tries[name] == 1 else None
+        return TEMPORARY[len(tries) % len(TEMPORARY)] if tries[name] == 1 else None
 
     openai_server.plan, openai_server.reply = plan, "Paris"
     asks(project, openai_server.base_url, numbered(16), arguments='gates=["error_rate <= 0", "accuracy >= 1"]')
@@ -52,10 +52,10 @@ def test_a_retry_waits_as_long_as_the_provider_asks(project: Project, openai_ser
     assert run.status == 0, run.text
     assert [again - first >= 0.4 for first, again in times.values()] == [True] * 3
     latencies = [outcome["answer"]["usage"]["latency_s"] for outcome in run.results["outcomes"]]
-    assert max(latencies) < 0.4  # of the call that was answered, not of the wait
+    assert max(latencies) < 0.4  # of the successful call, without the wait
 
 
-def test_a_failure_that_stays_is_an_error_with_its_cause(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_permanent_failure_is_an_error_with_its_cause(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = "Paris"
     openai_server.plan = lambda number, body: Fault("status", 500) if "q01" in last_user(body) else None
     gates = 'gates=["error_rate <= 0.25", "error_rate < 0.25", "accuracy >= 1"]'
@@ -84,7 +84,7 @@ REFUSALS = {
 }
 
 
-def test_a_refusal_of_one_request_is_not_tried_again(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_refused_request_is_not_retried(project: Project, openai_server: OpenAIServer) -> None:
     faults = {f"q{number:02}": refusal[0] for number, refusal in enumerate(REFUSALS.values())}
     openai_server.plan = lambda number, body: next((f for name, f in faults.items() if name in last_user(body)), None)
     asks(project, openai_server.base_url, numbered(4))
@@ -137,7 +137,7 @@ def test_a_reply_without_text_has_a_separate_error_kind(
             assert (outcome["status"], outcome["error_type"], outcome["scores"]) == ("error", kind, {})
             assert f"the model {model} {problem}" in outcome["error"]
             assert outcome["calls"]["attempts"] == attempts
-            assert outcome["calls"]["cost_usd"] == pytest.approx(0.5)  # the provider bills what it wrote
+            assert outcome["calls"]["cost_usd"] == pytest.approx(0.5)  # the provider charges for empty replies too
         run.said("errors: 3 empty_reply, 1 cut_off, 1 filtered")
     assert len(openai_server.requests) == 6
 
@@ -161,7 +161,7 @@ def test_a_reply_cut_off_in_its_text_is_scored_and_counted(project: Project, ope
     run.said("cut off at the token limit and scored as they are: 2 answers")
 
 
-def test_an_address_where_nobody_is_is_an_error(project: Project, openai_server: OpenAIServer) -> None:
+def test_an_unreachable_address_is_an_error(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, "http://127.0.0.1:9/v1", rows("a"), params={"attempts": 2})
     run = project.run()
     assert (run.status, run.outcomes["a"]["error_type"]) == (1, "connection")
@@ -178,15 +178,17 @@ def test_a_model_that_takes_too_long_is_an_error(project: Project, openai_server
     assert (outcome["error_type"], outcome["calls"]["attempts"]) == ("timeout", 2)
 
 
-JUDGED = ("rag_judge_model = openai/judge", "rag_judge_params =", "    api_key = k-0123456789", "    attempts = 2")
+JUDGE_INI = ("rag_judge_model = openai/judge", "rag_judge_params =", "    api_key = k-0123456789", "    attempts = 2")
 
 
-def test_a_judge_that_fails_is_an_error_that_keeps_the_answer(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_failed_judge_call_is_an_error_and_the_answer_is_stored(
+    project: Project, openai_server: OpenAIServer
+) -> None:
     openai_server.plan = lambda number, body: Fault("status", 503) if body["model"] == "judge" else None
     openai_server.reply = "Paris"
-    judged = (*JUDGED, f"    api_base = {openai_server.base_url}")
+    judge_ini = (*JUDGE_INI, f"    api_base = {openai_server.base_url}")
     metrics = 'metrics=["accuracy", "rejection_rate_judged"], gates=["error_rate <= 0"]'
-    asks(project, openai_server.base_url, rows("a"), *judged, arguments=metrics)
+    asks(project, openai_server.base_url, rows("a"), *judge_ini, arguments=metrics)
     run = project.run()
     outcome = run.outcomes["a"]
     assert (run.status, outcome["status"], outcome["error_type"]) == (1, "error", "server_error")
@@ -197,7 +199,7 @@ def test_a_judge_that_fails_is_an_error_that_keeps_the_answer(project: Project, 
     assert run.gates["error_rate <= 0"]["value"] == 1.0
 
 
-STOPPED = {
+STOPPING_ERRORS = {
     401: "refused the credentials, or has none; set the provider's API key, and check that it may use the model",
     404: "is not known (failed on plan); check its name and provider, as in openai/gpt-4o-mini, and its address",
 }
@@ -212,7 +214,7 @@ def test_a_model_that_refuses_everything_stops_the_session(
     asks(project, openai_server.base_url, numbered(60), arguments='gates=["accuracy >= 0"]')
     run = project.run(*args, "--rag-concurrency", "4")
     assert run.status == 1, run.text
-    assert f"! no call can succeed: the model openai/m {STOPPED[status]} !" in run.text
+    assert f"! no call can succeed: the model openai/m {STOPPING_ERRORS[status]} !" in run.text
     assert 1 <= len(openai_server.requests) <= (8 if args else 4)
     assert run.gates["accuracy >= 0"]["status"] == "skipped"
     assert "Traceback" not in run.text + run.result.stderr.str()
@@ -229,7 +231,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("model", list(NAMES))
-def test_a_name_that_litellm_cannot_place_stops_the_session(
+def test_a_model_name_unknown_to_litellm_stops_the_session(
     project: Project, openai_server: OpenAIServer, model: str
 ) -> None:
     asks(project, openai_server.base_url, numbered(3), model=model)
@@ -248,7 +250,7 @@ def test_a_model_without_a_key_stops_the_session(project: Project, monkeypatch: 
     run.said("*no call can succeed: the model openai/m refused the credentials, or has none; set *")
 
 
-def test_without_litellm_one_sentence_says_what_to_install(project: Project) -> None:
+def test_without_litellm_one_sentence_names_the_extra_to_install(project: Project) -> None:
     asks(project, "http://127.0.0.1:9/v1", numbered(3), model="anthropic/m")
     project.file("conftest.py", BLOCKED)
     run = project.run(forked=True)
@@ -266,7 +268,7 @@ def test_an_openai_compatible_server_is_asked_without_litellm(project: Project, 
     assert (run.status, set(run.statuses.values())) == (0, {"scored"}), run.text
 
 
-STAND_IN = """
+OVERRIDE = """
     import pytest
 
     class Model:
@@ -278,7 +280,7 @@ STAND_IN = """
         return {value}
 """
 
-STAND_INS = {
+OVERRIDES = {
     "no model": ("x = 1", "Model()", "rag_llm gave <conftest.Model object*; give an object with `async def complete"),
     "a text": ("x = 1", "'openai/m'", "rag_llm gave 'openai/m'; give an object with `async def complete"),
     "another type": (
@@ -299,11 +301,11 @@ STAND_INS = {
 }
 
 
-@pytest.mark.parametrize("name", list(STAND_INS))
+@pytest.mark.parametrize("name", list(OVERRIDES))
 def test_an_invalid_replacement_of_a_model_is_reported(project: Project, name: str) -> None:
-    method, value, sentence = STAND_INS[name]
+    method, value, sentence = OVERRIDES[name]
     asks(project, "http://127.0.0.1:9/v1", numbered(3))
-    text = STAND_IN.replace("{method}", method).replace("{value}", value).replace("{fixture}", "rag_llm")
+    text = OVERRIDE.replace("{method}", method).replace("{value}", value).replace("{fixture}", "rag_llm")
     project.file("conftest.py", text)
     run = project.run()
     assert run.status == 1, run.text
@@ -334,7 +336,7 @@ def test_an_invalid_replacement_of_a_judge_is_reported(
     project: Project, method: str, value: str, kind: str, sentence: str
 ) -> None:
     asks(project, "http://127.0.0.1:9/v1", numbered(1), model="", arguments='metrics=["rejection_rate_judged"]')
-    text = STAND_IN.replace("{method}", method).replace("{value}", value).replace("{fixture}", "rag_judge")
+    text = OVERRIDE.replace("{method}", method).replace("{value}", value).replace("{fixture}", "rag_judge")
     project.file("conftest.py", text)
     run = project.run()
     assert (run.status, run.outcomes["q00"]["error_type"]) == (1, kind), run.text

@@ -1,4 +1,4 @@
-"""What models cost: told, held against gates, and kept within a budget."""
+"""Costs of models: reported, compared with gates, and bounded by a budget."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from support.servers.openai_server import Fault, OpenAIServer
 
 TEN_WORDS = "It is in Paris as all of us do know"
 DIME = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
-"""Params of a call that may cost ten cents, and does with a reply of ten words."""
+"""Parameters of a call that costs at most ten cents: a cent per word of the reply."""
 
 GATES = 'metrics=["accuracy"], gates=["accuracy >= 0", "error_rate <= 0"]'
 
 
 @pytest.fixture
 def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of temporary files that only this test has."""
+    """Return a folder of temporary files for this test alone."""
     folder = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
 
 
-def test_an_unknown_price_is_unknown_and_not_nothing(project: Project, openai_server: OpenAIServer) -> None:
+def test_an_unknown_price_is_reported_as_unknown_not_as_zero(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a"), arguments='gates=["cost_usd <= 1", "tokens > 0"]')
     run = project.run("-v")
     assert run.status == 1
@@ -37,7 +37,7 @@ def test_an_unknown_price_is_unknown_and_not_nothing(project: Project, openai_se
     assert run.gates["tokens > 0"]["status"] == "passed"
 
 
-def test_a_price_of_the_map_is_known(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_price_is_read_from_the_price_map(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a"), model="openai/gpt-4o-mini")
     usage = project.run().outcomes["a"]["answer"]["usage"]
     assert usage["cost_usd"] == pytest.approx(usage["prompt_tokens"] * 0.15e-6 + usage["completion_tokens"] * 0.6e-6)
@@ -64,7 +64,7 @@ def test_a_failed_call_is_reported_and_costs_nothing(project: Project, openai_se
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_a_budget_stops_before_it_is_passed(
+def test_a_budget_stops_calls_before_it_is_exceeded(
     project: Project, openai_server: OpenAIServer, args: tuple[str, ...], temporary: Path
 ) -> None:
     openai_server.reply, openai_server.delay_s = TEN_WORDS, 0.02
@@ -92,16 +92,18 @@ def test_a_budget_stops_before_it_is_passed(
     assert not list(temporary.glob("rageval-*"))
 
 
-def test_a_budget_that_is_enough_is_none(project: Project, openai_server: OpenAIServer, temporary: Path) -> None:
+def test_a_sufficient_budget_skips_no_case(project: Project, openai_server: OpenAIServer, temporary: Path) -> None:
     openai_server.reply = "Paris"
     asks(project, openai_server.base_url, numbered(16), arguments=GATES, params=DIME)
     run = project.run("--rag-budget-usd", "0.25")
-    assert (run.status, len(openai_server.requests)) == (0, 16), run.text  # each waits for what the others leave
+    assert (run.status, len(openai_server.requests)) == (0, 16), (
+        run.text
+    )  # calls wait for the money that others reserve
     assert run.results["usage"]["spent_usd"] == pytest.approx(0.16)
     assert not list(temporary.glob("rageval-*"))
 
 
-def test_what_is_replayed_needs_no_budget(project: Project, openai_server: OpenAIServer) -> None:
+def test_replayed_calls_need_no_budget(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = TEN_WORDS
     asks(project, openai_server.base_url, numbered(4), "rag_record_mode = new_episodes", params=DIME)
     assert project.run().status == 0
@@ -137,7 +139,7 @@ def test_a_model_without_a_price_is_refused_once(project: Project, openai_server
     assert (run.status, run.statuses) == (0, {"a": "scored"}), run.text
 
 
-def test_a_stand_in_without_a_price_is_not_asked(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_model_fixture_without_a_price_is_not_asked(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a"), arguments=GATES)
     project.file("conftest.py", """
         import pytest
@@ -160,7 +162,7 @@ def test_a_stand_in_without_a_price_is_not_asked(project: Project, openai_server
 def test_without_max_tokens_the_longest_possible_reply_is_assumed(
     project: Project, openai_server: OpenAIServer
 ) -> None:
-    mini = 16_384 * 0.6e-6  # dollars of the longest reply of the model
+    mini = 16_384 * 0.6e-6  # US dollars of the model's longest reply
     openai_server.reply = lambda body: "word " * 10_000
     asks(project, openai_server.base_url, numbered(6), arguments=GATES, model="openai/gpt-4o-mini")
     run = project.run("--rag-budget-usd", str(2.1 * mini))
@@ -221,7 +223,7 @@ def test_a_budget_without_the_price_map_of_litellm_needs_a_price(project: Projec
 
 
 @pytest.mark.parametrize("text", ["-1", "nan", "much", "inf"])
-def test_a_budget_that_is_none_is_refused(project: Project, text: str) -> None:
+def test_an_invalid_budget_is_refused(project: Project, text: str) -> None:
     run = project.run(f"--rag-budget-usd={text}")
     assert run.status == pytest.ExitCode.USAGE_ERROR
     assert f"argument --rag-budget-usd: '{text}' is not an amount of 0 or more US dollars" in run.result.stderr.str()

@@ -1,4 +1,4 @@
-"""Options of models that cannot be used: one sentence, exit status 4, nothing run and nothing asked."""
+"""Invalid model options are refused with one sentence before anything runs."""
 
 from __future__ import annotations
 
@@ -37,37 +37,37 @@ def test_a_bad_setting_is_refused(project: Project, name: str) -> None:
     args, sentence = OPTIONS[name]
     asks(project, "http://127.0.0.1:9/v1", rows("a"))
     run = project.run(*args)
-    (told,) = run.result.stderr.str().strip().splitlines()
+    (message,) = run.result.stderr.str().strip().splitlines()
     assert (run.status, run.results) == (pytest.ExitCode.USAGE_ERROR, None), run.text
-    assert told.startswith(f"ERROR: {sentence}")
+    assert message.startswith(f"ERROR: {sentence}")
 
 
 @pytest.mark.parametrize("extra", [("-n2", "--rag-budget-usd", "1"), ("--rag-dry-run",)], ids=["n2", "dry-run"])
-def test_workers_and_a_dry_run_refuse_it_in_the_same_words(project: Project, extra: tuple[str, ...]) -> None:
+def test_workers_and_a_dry_run_refuse_a_bad_setting_in_the_same_words(project: Project, extra: tuple[str, ...]) -> None:
     args, sentence = OPTIONS["a line of params"]
     asks(project, "http://127.0.0.1:9/v1", rows("a"))
     run = project.run(*extra, *args)
-    (told,) = run.result.stderr.str().strip().splitlines()
+    (message,) = run.result.stderr.str().strip().splitlines()
     assert run.status == pytest.ExitCode.USAGE_ERROR, run.text
-    assert told.startswith(f"ERROR: {sentence}")
+    assert message.startswith(f"ERROR: {sentence}")
 
 
 @pytest.mark.parametrize(
-    ("arg", "told"),
+    ("arg", "message"),
     [
         ("--rag-record-mode=onec", "argument --rag-record-mode: invalid choice: 'onec'"),
         ("--rag-concurrency=0", "argument --rag-concurrency: '0' is not a whole number of 1 or more"),
         ("--rag-repeat=x", "argument --rag-repeat: 'x' is not a whole number of 1 or more"),
     ],
 )
-def test_a_bad_option_is_refused_by_the_command_line(project: Project, arg: str, told: str) -> None:
+def test_a_bad_option_is_refused_by_the_command_line(project: Project, arg: str, message: str) -> None:
     run = project.run(arg)
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    assert told in run.result.stderr.str()
+    assert message in run.result.stderr.str()
     assert "Traceback" not in run.result.stderr.str()
 
 
-def test_a_prompt_that_cannot_be_used_is_one_error(project: Project) -> None:
+def test_an_invalid_prompt_is_one_error(project: Project) -> None:
     asks(project, "http://127.0.0.1:9/v1", rows("a", "b"))
     project.file("mine.toml", 'user = "{question}"')
     run = project.run("-o", "rag_prompts=en: mine.toml")

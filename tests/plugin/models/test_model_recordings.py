@@ -1,4 +1,4 @@
-"""Recording and replaying the calls of a model: what is asked in which mode, and what the files hold."""
+"""Recording and replaying model calls: requests in each mode, and the files."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ WATCHES = """
 """
 
 
-def test_once_records_and_replays_from_then_on(project: Project, openai_server: OpenAIServer) -> None:
+def test_once_records_the_first_run_and_replays_later_ones(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = "Paris"
     asks(project, openai_server.base_url, numbered(8), "rag_record_mode = once", params=PRICES)
     first = project.run()
     assert (first.status, len(openai_server.requests)) == (0, 8), first.text
-    told = recordings(project)
-    assert [record["key"] for record in told] == sorted({record["key"] for record in told})
+    records = recordings(project)
+    assert [record["key"] for record in records] == sorted({record["key"] for record in records})
     text = (project.path / FILE).read_text(encoding="utf-8")
     assert os.listdir(project.path / "cassettes") == ["model-openai--m.jsonl"]
     for secret in (KEY, "127.0.0.1", "http", "Bearer", str(project.path)):
         assert secret not in text
-    assert told[0]["params"] == {"temperature": 0}
-    assert {record["response"]["text"] for record in told} == {"Paris"}
+    assert records[0]["params"] == {"temperature": 0}
+    assert {record["response"]["text"] for record in records} == {"Paris"}
 
     stop(openai_server)
     again = project.run("-v")
@@ -69,11 +69,11 @@ def test_workers_record_the_same_bytes(project: Project, openai_server: OpenAISe
     asks(project, openai_server.base_url, numbered(30), "rag_record_mode = once")
     openai_server.delay_s = lambda number, body: number % 7 * 0.005
     assert project.run("--rag-repeat", "2").status == 0
-    alone = (project.path / FILE).read_bytes()
+    one_process = (project.path / FILE).read_bytes()
     (project.path / FILE).unlink()
     assert project.run("-n2", "--rag-repeat", "2").status == 0
-    assert (project.path / FILE).read_bytes() == alone
-    assert alone.count(b"\n") == 60
+    assert (project.path / FILE).read_bytes() == one_process
+    assert one_process.count(b"\n") == 60
     assert sorted(record["repeat"] for record in recordings(project)) == [1] * 30 + [2] * 30
     stop(openai_server)
     again = project.run("-n2", "--rag-repeat", "2")
@@ -91,7 +91,7 @@ def test_none_replays_without_litellm_and_without_a_network(project: Project, op
 
 
 @pytest.mark.parametrize("record_mode", ["none", "once"])
-def test_what_is_not_recorded_is_an_error_that_shows_the_nearest(
+def test_a_missing_recording_is_an_error_that_shows_the_nearest_one(
     project: Project, openai_server: OpenAIServer, record_mode: str
 ) -> None:
     asks(project, openai_server.base_url, rows("Orsay", "Louvre"))
@@ -131,7 +131,7 @@ def test_identical_requests_share_one_recorded_reply(
     assert [outcome["scores"] for outcome in project.run("--rag-record-mode", "none").results["outcomes"]] == scores
 
 
-def test_new_episodes_asks_and_adds_only_what_is_new(project: Project, openai_server: OpenAIServer) -> None:
+def test_new_episodes_asks_and_adds_only_new_requests(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a", "b"), "rag_record_mode = new_episodes")
     assert project.run().status == 0
     before = recordings(project)
@@ -144,9 +144,7 @@ def test_new_episodes_asks_and_adds_only_what_is_new(project: Project, openai_se
     assert len(recordings(project)) == 3
 
 
-def test_all_asks_again_and_changes_no_byte_where_replies_are_the_same(
-    project: Project, openai_server: OpenAIServer
-) -> None:
+def test_all_asks_again_and_changes_no_byte_if_replies_are_equal(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, numbered(6), "rag_record_mode = all")
     assert project.run().status == 0
     before = (project.path / FILE).read_bytes()
@@ -168,42 +166,42 @@ def test_a_changed_param_is_another_request(project: Project, openai_server: Ope
     assert project.run("--rag-record-mode", "none").status == 0
 
 
-def test_a_kill_leaves_readable_recordings_that_the_next_session_goes_on_with(
+def test_a_killed_session_leaves_recordings_that_the_next_one_uses(
     project: Project, openai_server: OpenAIServer
 ) -> None:
     asks(project, openai_server.base_url, numbered(40), "rag_record_mode = new_episodes")
     openai_server.delay_s = 0.1
     process = project.started("--rag-concurrency", "2")
     path = project.path / FILE
-    until = time.monotonic() + 30
-    while not (path.exists() and path.read_bytes().count(b"\n") >= 5) and time.monotonic() < until:
+    deadline = time.monotonic() + 30
+    while not (path.exists() and path.read_bytes().count(b"\n") >= 5) and time.monotonic() < deadline:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(10)
-    kept = path.read_bytes().count(b"\n")  # the kill may have cut the line after these
-    assert 5 <= kept < 40
+    n_stored = path.read_bytes().count(b"\n")  # the line after these may be truncated
+    assert 5 <= n_stored < 40
     openai_server.requests.clear()
     openai_server.delay_s = 0
     run = project.run()
     assert run.status == 0
-    assert len(openai_server.requests) == 40 - kept
+    assert len(openai_server.requests) == 40 - n_stored
     assert [record["key"] for record in recordings(project)] == sorted(record["key"] for record in recordings(project))
-    assert run.results["usage"]["replayed"] == kept
+    assert run.results["usage"]["replayed"] == n_stored
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_once_continues_the_recordings_of_the_run_that_is_resumed(
+def test_once_continues_the_recordings_of_a_resumed_run(
     project: Project, openai_server: OpenAIServer, args: Mode
 ) -> None:
-    """A file that the resumed run, or the one that it resumed, began is not complete."""
+    """A recording file of an interrupted run is incomplete, so ``once`` still adds to it."""
     openai_server.reply = "Paris"
     asks(project, openai_server.base_url, numbered(30), "rag_record_mode = once")
     for more in ((), ("--rag-resume",)):
         before = len(openai_server.requests)
         openai_server.delay_s = lambda number, body, before=before: 0 if number <= before + 8 else 60
         process = project.started("--rag-concurrency", "2", *more, *args)
-        until = time.monotonic() + 30
-        while len(openai_server.requests) < before + 9 and time.monotonic() < until:
+        deadline = time.monotonic() + 30
+        while len(openai_server.requests) < before + 9 and time.monotonic() < deadline:
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)
@@ -216,7 +214,7 @@ def test_once_continues_the_recordings_of_the_run_that_is_resumed(
     assert project.run(*args).results["usage"]["replayed"] == 30
 
 
-def test_a_secret_of_the_environment_is_masked(
+def test_a_secret_of_the_environment_is_masked_in_recordings(
     project: Project, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "hunter2-Zx9-0042"  # noqa: S105
@@ -235,7 +233,7 @@ def test_a_secret_of_the_environment_is_masked(
     assert project.run("--rag-record-mode", "none").outcomes["a"]["answer"]["text"] == "Paris, says <VAULT_TOKEN>"
 
 
-def test_recordings_are_next_to_the_ini(project: Project, openai_server: OpenAIServer) -> None:
+def test_the_recordings_folder_is_relative_to_the_ini(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a"), "rag_record_mode = once", "rag_cassettes = recorded/calls")
     project.file("below/test_more.py", (project.path / "test_it.py").read_text(encoding="utf-8"))
     (project.path / "test_it.py").unlink()
@@ -258,9 +256,7 @@ def test_new_metrics_are_computed_from_old_recordings(project: Project, openai_s
     assert [outcome["scores"]["token_f1"]["value"] for outcome in run.results["outcomes"]] == [pytest.approx(2 / 3)] * 3
 
 
-def test_a_changed_prompt_of_a_judge_is_asked_over_replayed_answers(
-    project: Project, openai_server: OpenAIServer
-) -> None:
+def test_a_changed_judge_prompt_is_asked_about_replayed_answers(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = lambda body: '{"reason": "so", "label": "kind"}' if body["model"] == "j" else "Paris"
     ini = ("rag_record_mode = new_episodes", "rag_judge_model = openai/j", "rag_judge_params =",
            f"    api_base = {openai_server.base_url}", f"    api_key = {KEY}")  # fmt: skip

@@ -1,4 +1,4 @@
-"""``script:FILE.toml``: a suite and its agent without Python for the model, without a key, without recordings."""
+"""``script:FILE.toml`` replies for a model without Python, a key or recordings."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ AGENT = """
                 messages.append(reply.message)
                 for call in reply.tool_calls:
                     await asyncio.sleep(0.001)
-                    found = f"{call.name} {call.arguments}: it is in Paris"
-                    messages.append({"role": "tool", "tool_call_id": call.id, "content": found})
+                    result = f"{call.name} {call.arguments}: it is in Paris"
+                    messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
         DEFINE
 """
 ASYNC, SYNC = "return run", "return lambda query: asyncio.run(run(query))"
@@ -55,7 +55,7 @@ SCRIPT = """
 """
 
 
-def agent(project: Project, define: str = ASYNC, model: str = "script:replies.toml", *ini: str) -> None:
+def agent_project(project: Project, define: str = ASYNC, model: str = "script:replies.toml", *ini: str) -> None:
     """Make a project whose agent calls tools of the session's model."""
     project.file("pytest.ini", "\n".join(["[pytest]", f"rag_model = {model}", *ini]))
     project.data(rows(*(f"q{number}" for number in range(40))))
@@ -74,8 +74,8 @@ def agent(project: Project, define: str = ASYNC, model: str = "script:replies.to
         (SYNC, ("--rag-concurrency", "16")),
     ],
 )
-def test_an_agent_gets_each_cases_replies_in_order(project: Project, define: str, args: Mode) -> None:
-    agent(project, define)
+def test_an_agent_receives_the_replies_of_each_case_in_order(project: Project, define: str, args: Mode) -> None:
+    agent_project(project, define)
     run = project.run(*args)
     assert run.status == 0, run.text
     outcomes = run.results["outcomes"]
@@ -86,7 +86,7 @@ def test_an_agent_gets_each_cases_replies_in_order(project: Project, define: str
 
 
 def test_a_script_is_never_recorded_and_costs_nothing(project: Project) -> None:
-    agent(project)
+    agent_project(project)
     run = project.run("--rag-record-mode", "once", "--rag-budget-usd", "0.01")
     assert (run.status, (project.path / "cassettes").exists()) == (0, False), run.text
     usage = run.results["usage"]
@@ -94,18 +94,21 @@ def test_a_script_is_never_recorded_and_costs_nothing(project: Project) -> None:
     assert project.run("--rag-record-mode", "none").status == 0
 
 
-def test_a_request_without_a_reply_is_an_error_that_shows_it(project: Project) -> None:
-    agent(project)
+def test_a_request_without_a_reply_is_an_error_that_shows_its_last_message(project: Project) -> None:
+    agent_project(project)
     project.file("replies.toml", SCRIPT.replace("it is in Paris", "it is in Rome"))
     run = project.run("--rag-limit", "1")
     (outcome,) = run.results["outcomes"]
     assert (outcome["status"], outcome["error_type"]) == ("error", "no_reply")
-    shown = """the last tool message is 'search {"title": "Paris"}: it is in Paris'"""
-    assert f"script:replies.toml has no reply to request 3 of this case: {shown}; add a [[reply]]" in outcome["error"]
+    last_message = """the last tool message is 'search {"title": "Paris"}: it is in Paris'"""
+    assert (
+        f"script:replies.toml has no reply to request 3 of this case: {last_message}; add a [[reply]]"
+        in outcome["error"]
+    )
 
 
 def test_a_scripted_error_is_raised_at_once(project: Project) -> None:
-    agent(project)
+    agent_project(project)
     project.file("replies.toml", '[[reply]]\nwhen = "q1?"\nraise = "rate_limited"\n\n[[reply]]\ntext = "Paris"')
     run = project.run("--rag-limit", "3")
     assert run.statuses == {"q0": "scored", "q1": "error", "q2": "scored"}
@@ -113,7 +116,7 @@ def test_a_scripted_error_is_raised_at_once(project: Project) -> None:
     assert run.results["usage"]["attempts"] == 3
 
 
-def test_the_built_in_system_and_a_judge_take_scripts(project: Project) -> None:
+def test_the_built_in_system_and_a_judge_may_use_scripts(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_judge_model = script:judge.toml")
     project.data(rows("a", "b"))
     project.file("test_it.py", TEST.replace('["accuracy"]', '["accuracy", "accuracy_judged"]'))
@@ -133,14 +136,14 @@ def test_the_built_in_system_and_a_judge_take_scripts(project: Project) -> None:
     run = project.run("--rag-model", "script:replies.toml")
     assert run.status == 0, run.text
     assert {name: outcome["scores"]["accuracy"]["value"] for name, outcome in run.outcomes.items()} == {"a": 1, "b": 0}
-    judged = {name: outcome["scores"]["accuracy_judged"] for name, outcome in run.outcomes.items()}
-    assert {name: score["value"] for name, score in judged.items()} == {"a": 1.0, "b": 0.0}, judged
+    judge_scores = {name: outcome["scores"]["accuracy_judged"] for name, outcome in run.outcomes.items()}
+    assert {name: score["value"] for name, score in judge_scores.items()} == {"a": 1.0, "b": 0.0}, judge_scores
 
 
-def test_a_file_of_the_command_line_is_relative_to_where_pytest_starts(
+def test_a_script_of_the_command_line_is_relative_to_the_invocation_dir(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent(project)
+    agent_project(project)
     (project.path / "sub").mkdir()
     project.file("replies.toml", '[[reply]]\ntext = "Rome"')
     project.file("sub/replies.toml", '[[reply]]\ntext = "Paris"')
@@ -160,27 +163,27 @@ UNKNOWN = ('[[reply]]\ntextt = "a"', "replies.toml:2: unknown key 'textt'; did y
     [(EMPTY, ()), (BROKEN, ()), (UNKNOWN, ()), (UNKNOWN, ("-n2",)), (UNKNOWN, ("--collect-only",))],
 )
 def test_a_bad_script_is_refused_before_anything_runs(project: Project, fault: tuple[str, str], args: Mode) -> None:
-    agent(project)
+    agent_project(project)
     text, message = fault
     project.file("replies.toml", text)
     assert refused(project, *args) == message
 
 
 def test_a_missing_script_is_refused(project: Project) -> None:
-    agent(project)
+    agent_project(project)
     message = "the model script:gone.toml cannot be used: there is no file 'gone.toml'; correct the path"
     assert refused(project, "--rag-model", "script:gone.toml") == message
 
 
 def test_a_script_is_refused_as_embedding_model(project: Project) -> None:
-    agent(project, ASYNC, "script:replies.toml", "rag_embedder_model = script:replies.toml")
+    agent_project(project, ASYNC, "script:replies.toml", "rag_embedder_model = script:replies.toml")
     message = "rag_embedder_model is script:replies.toml, and a script embeds no texts; name another model"
     assert refused(project) == message
 
 
-def test_a_panel_may_be_of_scripts(project: Project) -> None:
+def test_a_panel_may_use_scripts(project: Project) -> None:
     panel = "rag_judges =\n    accuracy_judged: script:judges/one.toml, script:judges/two.toml"
-    agent(project, ASYNC, "script:replies.toml", panel)
+    agent_project(project, ASYNC, "script:replies.toml", panel)
     project.file("test_it.py", TEST.replace('["accuracy"]', '["accuracy_judged"]'))
     for name, label in (("one", "right"), ("two", "wrong")):
         project.file(f"judges/{name}.toml", f"""[[reply]]\ntext = '{{"reason": "so", "label": "{label}"}}'""")
@@ -194,7 +197,7 @@ def test_a_panel_may_be_of_scripts(project: Project) -> None:
 
 
 def test_a_resumed_run_needs_the_same_script(project: Project) -> None:
-    agent(project)
+    agent_project(project)
     project.file("replies.toml", SCRIPT.replace("nth = 1", 'nth = 1\n    when = "q0?"'))
     assert project.run("--rag-limit", "2").statuses == {"q0": "scored", "q1": "error"}
     project.file("replies.toml", SCRIPT)
@@ -218,7 +221,7 @@ def test_an_agent_over_http_is_recorded_and_replays_without_the_network(
 
     openai_server.reply = reply  # type: ignore[assignment]
     at = f"rag_model_params =\n    api_base = {openai_server.base_url}\n    api_key = sk-loopback-0123456789"
-    agent(project, ASYNC, "openai/m", at)
+    agent_project(project, ASYNC, "openai/m", at)
     first = project.run("--rag-record-mode", "once", "--rag-limit", "5")
     assert first.status == 0, first.text
     assert (first.results["usage"]["calls"], len(openai_server.requests)) == (10, 10)

@@ -1,4 +1,4 @@
-"""Secrets in the replies of a model."""
+"""Secrets in the replies of a model are masked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.projects.rag_project import Project
 from support.servers.openai_server import OpenAIServer
 
 
-def test_a_model_that_echoes_a_key_scores_live_as_it_does_replayed(
+def test_a_reply_with_a_key_scores_the_same_live_and_replayed(
     project: Project, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = "desk-0123456789-abcdef"

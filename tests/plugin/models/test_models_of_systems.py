@@ -1,4 +1,4 @@
-"""``NAME@MODEL``: each system asks its own model, with its own recordings, limiter and price."""
+"""``NAME@MODEL``: each system has its own model, recordings, rate limiter and price."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def test_each_model_has_its_own_requests_and_recordings(project: Project, openai
     args = [f"--rag-system={name}" for name in names]
     first = project.run(*args)
     assert first.status == 0, first.text
-    found = {each["system"]: each["facets"] for each in first.results["outcomes"]}
-    assert {name: (facets["workflow"], facets["model"]) for name, facets in found.items()} == {
+    facets_by_system = {each["system"]: each["facets"] for each in first.results["outcomes"]}
+    assert {name: (facets["workflow"], facets["model"]) for name, facets in facets_by_system.items()} == {
         "llm": ("rag", "openai/m"),
         "small": ("rag", "openai/small"),
         "book": ("closed_book", "openai/large"),
         "closed_book@openai/small": ("closed_book", "openai/small"),
     }
-    asked = sorted({request.body["model"] for request in openai_server.requests})
-    assert asked == ["large", "m", "small"]
+    models = sorted({request.body["model"] for request in openai_server.requests})
+    assert models == ["large", "m", "small"]
     assert sorted(os.listdir(project.path / "cassettes")) == [
         "model-openai--large.jsonl", "model-openai--m.jsonl", "model-openai--small.jsonl",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""A model of a user's own fixture, asked by the user's own code: recorded, tried again, charged."""
+"""A model of a user's fixture that the user's code asks: recorded, retried and charged."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ TEST = """
         {body}
 """
 FILE = "cassettes/model-scripted.jsonl"
-NAMED = 'llm = ScriptedLLM("Paris"); llm.name = "scripted"; {give} llm'
+MODEL = 'llm = ScriptedLLM("Paris"); llm.name = "scripted"; {give} llm'
 
 
 def overrides(project: Project, *, scope: str = "session", give: str = "return", body: str = "...") -> None:
     project.file("pytest.ini", "[pytest]")
     project.data(rows("a", "b", "c"))
-    project.file("conftest.py", CONFTEST.format(scope=scope, model=NAMED.format(give=give)))
+    project.file("conftest.py", CONFTEST.format(scope=scope, model=MODEL.format(give=give)))
     project.file("test_it.py", TEST.format(body=body))
 
 
@@ -43,7 +43,7 @@ def overrides(project: Project, *, scope: str = "session", give: str = "return",
     ("scope", "give", "mode"),
     [("session", "return", ()), ("session", "return", ("-n2",)), ("module", "yield", ()), ("function", "yield", ())],
 )
-def test_a_users_system_asks_the_users_model_through_the_session(
+def test_calls_of_a_users_system_to_a_users_model_are_recorded_and_replayed(
     project: Project, scope: str, give: str, mode: Mode
 ) -> None:
     overrides(project, scope=scope, give=give)
@@ -51,13 +51,13 @@ def test_a_users_system_asks_the_users_model_through_the_session(
     assert first.status == 0, first.text
     assert [o["calls"]["calls"] for o in first.results["outcomes"]] == [1, 1, 1]
     assert len(recordings(project, FILE)) == 3
-    project.file("conftest.py", CONFTEST.format(scope=scope, model=NAMED.format(give=give).replace("Paris", "Rome")))
+    project.file("conftest.py", CONFTEST.format(scope=scope, model=MODEL.format(give=give).replace("Paris", "Rome")))
     again = project.run("--rag-record-mode", "none", *mode)
     assert again.status == 0, again.text
     assert [o["calls"]["replayed"] for o in again.results["outcomes"]] == [1, 1, 1]
 
 
-def test_a_model_that_fails_once_is_tried_again(project: Project) -> None:
+def test_a_model_that_fails_once_is_retried(project: Project) -> None:
     overrides(project)
     project.file("conftest.py", """
         import pytest
@@ -79,13 +79,13 @@ def test_a_model_that_fails_once_is_tried_again(project: Project) -> None:
     assert run.results["usage"]["attempts"] == 4
 
 
-def test_a_test_still_sees_what_its_model_was_asked(project: Project) -> None:
+def test_a_test_can_read_the_requests_of_its_model(project: Project) -> None:
     overrides(project, body="assert len(rag_llm.requests) == 1, rag_llm.requests", scope="function")
     run = project.run()
     assert run.status == 0, run.text
 
 
-def test_a_fixture_that_gives_none_or_no_model_gives_that(project: Project) -> None:
+def test_a_fixture_may_return_none_or_another_object(project: Project) -> None:
     project.file("pytest.ini", "[pytest]")
     project.file("test_it.py", """
         import pytest
@@ -105,7 +105,7 @@ def test_a_fixture_that_gives_none_or_no_model_gives_that(project: Project) -> N
     assert run.status == 0, run.text
 
 
-def test_a_model_that_another_wraps_and_gives_on_is_one_client(project: Project) -> None:
+def test_a_model_fixture_that_returns_the_overridden_one_shares_its_client(project: Project) -> None:
     overrides(project)
     project.file("test_it.py", """
         import pytest
@@ -125,7 +125,7 @@ def test_a_model_that_another_wraps_and_gives_on_is_one_client(project: Project)
     assert run.results["usage"]["calls"] == 3
 
 
-def test_the_client_of_a_fixture_that_is_torn_down_is_let_go(project: Project) -> None:
+def test_the_client_of_a_torn_down_fixture_is_released(project: Project) -> None:
     overrides(project, scope="function", give="yield", body="""
             from pytest_rageval.hooks.collect.keys import COLLECTED
             clients = request.config.stash[COLLECTED].models._clients

@@ -1,4 +1,4 @@
-"""``rag_proxy``: the calls of a system in another process."""
+"""``rag_proxy`` records and charges the calls of a system in another process."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ SYSTEM = """
 
         return answer
 """
-ONE = ("def", "subprocess.run(command, check=True, capture_output=True, text=True).stdout")
-MANY = (
+BLOCKING = ("def", "subprocess.run(command, check=True, capture_output=True, text=True).stdout")
+CONCURRENT = (
     "async def",
     "(await (await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)).communicate())[0].decode()",
 )
@@ -69,7 +69,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderServer]:
         yield running
 
 
-def own(project: Project, *ini: str, way: tuple[str, str] = ONE, more: str = "", count: int = 3) -> None:
+def write_project(project: Project, *ini: str, way: tuple[str, str] = BLOCKING, more: str = "", count: int = 3) -> None:
     """Make a project whose system is a program that asks the address in its environment."""
     project.file("pytest.ini", "\n".join(["[pytest]", "rag_proxy = on", "rag_record_http = 127.0.0.1:*", *ini]))
     project.file("program.py", PROGRAM)
@@ -82,7 +82,7 @@ def own(project: Project, *ini: str, way: tuple[str, str] = ONE, more: str = "",
 def test_one_case_at_a_time_is_recorded_charged_and_replayed(
     more: str, project: Project, server: ProviderServer
 ) -> None:
-    own(project, "rag_record_mode = once", more=more)
+    write_project(project, "rag_record_mode = once", more=more)
     first = project.run()
     assert first.status == 0, first.text
     assert len(server.requests) == 3
@@ -101,11 +101,11 @@ def test_one_case_at_a_time_is_recorded_charged_and_replayed(
     assert "geheim" not in (project.path / FILE).read_text()
 
 
-def test_several_cases_at_a_time_are_charged_in_sum_and_the_summary_says_so(
+def test_calls_of_concurrent_cases_count_in_the_session_only_and_are_reported(
     project: Project, server: ProviderServer
 ) -> None:
     server.hold_s = 1.0
-    own(project, "rag_record_mode = once", way=MANY)
+    write_project(project, "rag_record_mode = once", way=CONCURRENT)
     run = project.run()
     assert run.status == 0, run.text
     assert "came while several cases ran, so they count in the session's sum and in no case" in run.prose
@@ -113,32 +113,32 @@ def test_several_cases_at_a_time_are_charged_in_sum_and_the_summary_says_so(
     assert run.results["usage"]["calls"] == 3
 
 
-def test_a_miss_is_an_error_of_the_case(project: Project, server: ProviderServer) -> None:
-    own(project, "rag_record_mode = none")
+def test_a_missing_recording_is_an_error_of_the_case(project: Project, server: ProviderServer) -> None:
+    write_project(project, "rag_record_mode = none")
     run = project.run()
     assert {outcome["error_type"] for outcome in run.outcomes.values()} == {"not_recorded"}
     assert server.requests == []
 
 
-def test_a_case_is_recorded_anew(project: Project, server: ProviderServer) -> None:
-    own(project, "rag_record_mode = once")
+def test_a_case_is_recorded_again(project: Project, server: ProviderServer) -> None:
+    write_project(project, "rag_record_mode = once")
     assert project.run().status == 0
     server.say = "It moved to Paris."
-    anew = project.run("--rag-record-mode", "none", "--rag-record-case", "q01")
-    assert (anew.status, len(server.requests)) == (0, 4), anew.text
-    assert ["moved" in anew.outcomes[name]["answer"]["text"] for name in ("q00", "q01", "q02")] == [False, True, False]
+    again = project.run("--rag-record-mode", "none", "--rag-record-case", "q01")
+    assert (again.status, len(server.requests)) == (0, 4), again.text
+    assert ["moved" in again.outcomes[name]["answer"]["text"] for name in ("q00", "q01", "q02")] == [False, True, False]
 
 
-def test_a_miss_that_the_system_swallows_while_several_cases_run_is_an_error(
+def test_a_swallowed_missing_recording_of_concurrent_cases_is_an_error(
     project: Project, server: ProviderServer
 ) -> None:
-    own(project, "rag_record_mode = none", way=MANY)
+    write_project(project, "rag_record_mode = none", way=CONCURRENT)
     run = project.run()
     assert {outcome["error_type"] for outcome in run.outcomes.values()} == {"not_recorded"}
     assert server.requests == []
 
 
-def test_the_sessions_own_model_goes_past_the_proxy(
+def test_the_sessions_model_does_not_use_the_proxy(
     project: Project, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     openai_server.reply = "Paris"
@@ -152,16 +152,14 @@ def test_the_sessions_own_model_goes_past_the_proxy(
     assert len(openai_server.requests) == 2
 
 
-def test_an_upstream_that_cannot_be_reached_is_the_systems_error(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreachable_upstream_is_a_system_error(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    own(project, count=1)
+    write_project(project, count=1)
     run = project.run()
     assert run.outcomes["q00"]["error_type"] == "system_error"
 
 
-def test_off_there_is_no_server_and_no_variable(project: Project, server: ProviderServer) -> None:
+def test_without_rag_proxy_there_is_no_server_and_no_variable(project: Project, server: ProviderServer) -> None:
     project.says([], 'metrics=["accuracy"]')
     project.file(
         "test_off.py",

@@ -1,4 +1,4 @@
-"""The SDKs that users' systems ask models with, against a real server: recorded, replayed, charged to their cases."""
+"""Calls of SDKs to a real server are recorded, replayed and charged to their cases."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def client(module, name, address=BASE):
     return getattr(import_module(module), name)(base_url=address, api_key=KEY)
 
 
-def asked(query, model="gpt-4o-mini", **more):
+def body(query, model="gpt-4o-mini", **more):
     return dict(model=model, messages=[dict(role="user", content=query.question)], **more)
 
 
 def openai_sync(query):
-    return client("openai", "OpenAI").chat.completions.create(**asked(query)).choices[0].message.content
+    return client("openai", "OpenAI").chat.completions.create(**body(query)).choices[0].message.content
 
 
 async def openai_async(query):
-    reply = await client("openai", "AsyncOpenAI").chat.completions.create(**asked(query))
+    reply = await client("openai", "AsyncOpenAI").chat.completions.create(**body(query))
     return reply.choices[0].message.content
 
 
 async def openai_stream(query):
     options = dict(stream=True, stream_options=dict(include_usage=True))
-    stream = await client("openai", "AsyncOpenAI").chat.completions.create(**asked(query, **options))
+    stream = await client("openai", "AsyncOpenAI").chat.completions.create(**body(query, **options))
     return "".join([part.choices[0].delta.content or "" async for part in stream if part.choices])
 
 
@@ -59,17 +59,17 @@ def openai_responses_stream(query):
 
 async def anthropic_async(query):
     model = client("anthropic", "AsyncAnthropic", ROOT)
-    return (await model.messages.create(**asked(query, "claude-sonnet-4-5", max_tokens=9))).content[0].text
+    return (await model.messages.create(**body(query, "claude-sonnet-4-5", max_tokens=9))).content[0].text
 
 
 def anthropic_stream(query):
     model = client("anthropic", "Anthropic", ROOT)
-    with model.messages.stream(**asked(query, "claude-sonnet-4-5", max_tokens=9)) as stream:
+    with model.messages.stream(**body(query, "claude-sonnet-4-5", max_tokens=9)) as stream:
         return "".join(stream.text_stream)
 
 
 async def litellm_async(query):
-    reply = await import_module("litellm").acompletion(**asked(query, "openai/gpt-4o-mini", api_base=BASE, api_key=KEY))
+    reply = await import_module("litellm").acompletion(**body(query, "openai/gpt-4o-mini", api_base=BASE, api_key=KEY))
     return reply.choices[0].message.content
 
 
@@ -137,19 +137,19 @@ def sessions(folder: Path, libraries: Sequence[str], *runs: Sequence[str]) -> li
 
     The SDKs take seconds to import and keep clients of their own.
     """
-    done = run_process(
+    process = run_process(
         [sys.executable, "-c", SESSIONS, json.dumps(libraries), json.dumps(runs)],
         cwd=folder, env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}, capture_output=True, text=True,
         timeout=240, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     outputs = (folder.joinpath(f"output{number}.txt").read_text(encoding="utf-8") for number in range(len(runs)))
-    return list(zip(map(int, done.stdout.split()), outputs, strict=True))
+    return list(zip(map(int, process.stdout.split()), outputs, strict=True))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process that has imported the SDKs")
 def test_sixteen_cases_at_once_are_recorded_charged_and_replayed(server: ProviderServer, tmp_path: Path) -> None:
-    """All installed libraries in one session: importing them takes most of its time, and litellm imports openai."""
+    """All installed libraries run in one session, because imports take most of the time."""
     installed = [library for library in LIBRARIES if find_spec(library)]
     names = [name for library in installed for name in LIBRARIES[library]]
     if not names:
@@ -168,7 +168,9 @@ def test_sixteen_cases_at_once_are_recorded_charged_and_replayed(server: Provide
     for status, text in sessions(tmp_path, installed, recording, [*systems, "--rag-json", "again.json"]):
         assert status == 0, text
     distinct = {body for _, _, body in server.requests}
-    assert len(server.requests) == len(distinct)  # systems that ask the same share a recording; the replay asks nothing
+    assert len(server.requests) == len(
+        distinct
+    )  # systems with equal requests share a recording; the replay asks nothing
     first, again = (json.loads((tmp_path / name).read_text())["outcomes"] for name in ("first.json", "again.json"))
     assert len(first) == CASES * len(names)
     for outcome in first:

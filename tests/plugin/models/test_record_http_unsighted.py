@@ -1,4 +1,4 @@
-"""A record mode or a budget that sees no call of the user's system says so, and does not end green."""
+"""A record mode or a budget that observes no call of a user's system warns or fails."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def server() -> Iterator[ProviderServer]:
         yield running
 
 
-def own(project: Project, server: ProviderServer, hosts: str, ask: str = HTTPX) -> None:
+def write_project(project: Project, server: ProviderServer, hosts: str, ask: str = HTTPX) -> None:
     project.file("pytest.ini", f"[pytest]\nrag_record_http = {hosts}\n")
     project.file("conftest.py", SYSTEM.format(ask=ask.format(address=server.base_url)))
     project.data(numbered(4))
@@ -56,10 +56,10 @@ def own(project: Project, server: ProviderServer, hosts: str, ask: str = HTTPX) 
     ("mode", "effect", "more"),
     [("once", "recorded", ()), ("none", "replayed", ("-n2",))],
 )
-def test_requests_to_hosts_that_no_pattern_names_fail_the_session(
+def test_requests_to_unlisted_hosts_fail_the_session(
     project: Project, server: ProviderServer, mode: str, effect: str, more: tuple[str, ...]
 ) -> None:
-    own(project, server, "localhost:1")
+    write_project(project, server, "localhost:1")
     reports = ("--rag-markdown", "report.md", "--rag-html", "report.html")
     run = project.run("--rag-record-mode", mode, *more, *reports)
     assert run.status == 1, run.text
@@ -75,10 +75,10 @@ def test_requests_to_hosts_that_no_pattern_names_fail_the_session(
     assert f"{HEAD}: 4 went to {host}".replace("'", "&#39;") in (project.path / "report.html").read_text("utf-8")
 
 
-def test_a_budget_that_saw_no_call_fails_the_session_unless_it_is_partial(
+def test_a_budget_that_observed_no_call_fails_the_session_unless_it_is_partial(
     project: Project, server: ProviderServer
 ) -> None:
-    own(project, server, "api.openai.com")
+    write_project(project, server, "api.openai.com")
     run = project.run("--rag-budget-usd", "0.000001")
     assert run.status == 1, run.text
     assert "so the budget bounded none of them; name this host there, or give --rag-budget-partial" in run.prose
@@ -87,32 +87,32 @@ def test_a_budget_that_saw_no_call_fails_the_session_unless_it_is_partial(
     assert "so the budget bounded none of them" in run.prose
 
 
-def test_a_client_that_is_not_seen_is_a_warning_with_a_record_mode_and_fails_a_budget(
+def test_an_unsupported_client_is_a_warning_with_a_record_mode_and_fails_a_budget(
     project: Project, server: ProviderServer
 ) -> None:
-    own(project, server, "127.0.0.1:*", URLLIB)
+    write_project(project, server, "127.0.0.1:*", URLLIB)
     run = project.run("--rag-record-mode", "once")
     assert run.status == 0, run.text
     clients = "ask it with httpx, requests or aiohttp (urllib.request is not seen)"
-    asked = f"if it asks a model, name its host there, and {clients}"
-    assert f"{HEAD}, so the record mode once recorded none of them; {asked}" in run.prose
+    advice = f"if it asks a model, name its host there, and {clients}"
+    assert f"{HEAD}, so the record mode once recorded none of them; {advice}" in run.prose
     run = project.run("--rag-budget-usd", "1")
     assert run.status == 1
-    assert f"{HEAD}, so the budget bounded none of them; {asked}" in run.prose
+    assert f"{HEAD}, so the budget bounded none of them; {advice}" in run.prose
 
 
 def test_a_record_mode_without_the_setting_warns(project: Project, server: ProviderServer) -> None:
-    own(project, server, "")
+    write_project(project, server, "")
     run = project.run("--rag-record-mode", "none")
     assert run.status == 0, run.text
     effect = "no setting names the hosts that the fixture rag_system asks, so the record mode none replayed none of"
     assert f"your system's calls are not seen: {effect} them; if it asks a model, name its host" in run.prose
 
 
-def test_requests_that_are_seen_are_no_warning(project: Project, server: ProviderServer) -> None:
+def test_observed_requests_are_no_warning(project: Project, server: ProviderServer) -> None:
     other = """httpx.get("{address}/pages/other".replace("127.0.0.1", "localhost"))
             """
-    own(project, server, "127.0.0.1:*", other + HTTPX)
+    write_project(project, server, "127.0.0.1:*", other + HTTPX)
     for mode in ("once", "none"):
         run = project.run("--rag-record-mode", mode, "--rag-budget-usd", "1")
         assert run.status == 0, run.text
@@ -124,7 +124,7 @@ def test_requests_that_are_seen_are_no_warning(project: Project, server: Provide
 def test_sessions_that_ask_no_system_of_the_user_do_not_warn(
     project: Project, server: ProviderServer, args: tuple[str, ...]
 ) -> None:
-    own(project, server, "localhost:1")
+    write_project(project, server, "localhost:1")
     project.file("answers.jsonl", "\n".join(f'{{"id": "q{n:02}", "answer": "Paris"}}' for n in range(4)))
     run = project.run("--rag-record-mode", "none", *args)
     assert run.status in (0, 5), run.text

@@ -48,7 +48,7 @@ EMBEDS = """
 """
 
 
-def made(project: Project, *questions: str, conftest: str = SYSTEM + EMBEDS) -> Project:
+def write_project(project: Project, *questions: str, conftest: str = SYSTEM + EMBEDS) -> Project:
     project.data(cases(*questions))
     project.file("conftest.py", conftest)
     project.file("test_it.py", RUNS)
@@ -56,7 +56,7 @@ def made(project: Project, *questions: str, conftest: str = SYSTEM + EMBEDS) -> 
 
 
 def test_cases_are_compared_in_few_calls(project: Project) -> None:
-    run = made(project, *["say Paris", "say Pisa", "say xyz"] * 20).run()
+    run = write_project(project, *["say Paris", "say Pisa", "say xyz"] * 20).run()
     values = [outcome["scores"]["semantic_similarity"]["value"] for outcome in run.outcomes.values()]
     assert values[0] == pytest.approx(1.0)
     assert 0 < values[1] < 1
@@ -67,23 +67,23 @@ def test_cases_are_compared_in_few_calls(project: Project) -> None:
 
 
 def test_concurrency_1_gives_the_same_scores(project: Project) -> None:
-    run = made(project, "say Paris", "say Paris").run("--rag-concurrency=1")
+    run = write_project(project, "say Paris", "say Paris").run("--rag-concurrency=1")
     assert [o["scores"]["semantic_similarity"]["value"] for o in run.outcomes.values()] == [pytest.approx(1.0)] * 2
 
 
 def test_an_exception_of_the_model_is_an_error_of_the_case(project: Project) -> None:
-    run = made(project, "say !").run()
+    run = write_project(project, "say !").run()
     assert run.outcomes["q1"]["error_type"] == "embedder_error"
     assert "the embedding model failed on case 'q1': RuntimeError: no such letter" in run.outcomes["q1"]["error"]
 
 
 def test_the_metric_is_unscored_without_a_model(project: Project) -> None:
-    run = made(project, "say Paris", conftest=SYSTEM).run()
+    run = write_project(project, "say Paris", conftest=SYSTEM).run()
     assert run.outcomes["q1"]["scores"]["semantic_similarity"] == {"value": None, "reason": "embedder_unavailable"}
 
 
 def test_recordings_replay_in_any_order(project: Project) -> None:
-    made(project, "say Paris", "say Pisa", "say Rome")
+    write_project(project, "say Paris", "say Pisa", "say Rome")
     recorded = project.run("--rag-record-mode=once")
     (project.path / "calls.txt").unlink()
     replayed = project.run("--rag-record-mode=none", "-n2")
@@ -93,7 +93,7 @@ def test_recordings_replay_in_any_order(project: Project) -> None:
 
 
 class Letters:
-    """Stands in for a loaded model of sentence-transformers; its digest is the name of its folder."""
+    """Replaces a model of sentence-transformers; its digest is the name of its folder."""
 
     def __init__(self, model: str, *args: object, retriever: str) -> None:
         self.digest = Path(model).name
@@ -107,7 +107,9 @@ def test_a_local_model_needs_no_fixture(project: Project, monkeypatch: pytest.Mo
     monkeypatch.setattr(local_embedder, "SentenceEncoder", Letters)
     (project.path / "small").mkdir()
     project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/small")
-    run = made(project, "say Paris", "say Rome", conftest=SYSTEM).run("--rag-budget-usd=1", "--rag-budget-partial")
+    run = write_project(project, "say Paris", "say Rome", conftest=SYSTEM).run(
+        "--rag-budget-usd=1", "--rag-budget-partial"
+    )
     near, far = (outcome["scores"]["semantic_similarity"]["value"] for outcome in run.outcomes.values())
     assert near == pytest.approx(1.0)
     assert far < 0.9
@@ -117,20 +119,20 @@ def test_a_local_model_needs_no_fixture(project: Project, monkeypatch: pytest.Mo
 
 def test_a_local_model_takes_no_parameters(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/x\nrag_embedder_params = a = 1")
-    run = made(project, "say Paris", conftest=SYSTEM).run()
+    run = write_project(project, "say Paris", conftest=SYSTEM).run()
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    told = run.result.stderr.str()
-    assert "rag_embedder_params has a, and sentence-transformers/x takes no parameters" in told
+    errors = run.result.stderr.str()
+    assert "rag_embedder_params has a, and sentence-transformers/x takes no parameters" in errors
 
 
 def test_a_missing_model_is_reported_before_any_test_runs(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_embedder, "find_spec", lambda name: name)
     project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/no/such/x")
-    run = made(project, "say Paris", "say Rome", conftest=SYSTEM).run()
+    run = write_project(project, "say Paris", "say Rome", conftest=SYSTEM).run()
     assert run.status == pytest.ExitCode.USAGE_ERROR
-    told = run.result.stderr.str() + run.text
-    assert "rag_embedder_model cannot load the model 'no/such/x'" in told
-    assert "asyncio" not in told
+    errors = run.result.stderr.str() + run.text
+    assert "rag_embedder_model cannot load the model 'no/such/x'" in errors
+    assert "asyncio" not in errors
     assert run.results is None
 
 
@@ -139,7 +141,7 @@ def test_replay_and_dry_run_need_no_local_embedding_model(project: Project, monk
     monkeypatch.setattr(local_embedder, "SentenceEncoder", Letters)
     (project.path / "small").mkdir()
     project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/small")
-    recorded = made(project, "say Paris", conftest=SYSTEM).run("--rag-record-mode=once")
+    recorded = write_project(project, "say Paris", conftest=SYSTEM).run("--rag-record-mode=once")
     (project.path / "small").rmdir()
     replayed = project.run("--rag-record-mode=none")
     assert replayed.outcomes["q1"]["scores"] == recorded.outcomes["q1"]["scores"]

@@ -1,4 +1,4 @@
-"""Recordings of a user's function whose code, files or settings have changed: no run is green by an old answer."""
+"""Recordings of a function are stale after a change of its code, files or settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from support.projects.model_projects import refused, rows
 from support.projects.rag_project import Mode, Project
 
-import pytest_rageval.llm.recorded_functions.recorded  # noqa: F401 - what a run within this process imports first, it also takes away
+import pytest_rageval.llm.recorded_functions.recorded  # noqa: F401 - pytester unloads what a run imports
 
 FILE = "cassettes/system-desk.system.answer.jsonl"
 
@@ -69,7 +69,7 @@ def desk(project: Project) -> Project:
     return project
 
 
-def asked(project: Project) -> int:
+def request_count(project: Project) -> int:
     return len((project.path / "asked.txt").read_text(encoding="utf-8").splitlines())
 
 
@@ -81,7 +81,7 @@ def asked(project: Project) -> int:
 def test_a_broken_retriever_fails_the_run(desk: Project, record_mode: str, args: Mode) -> None:
     desk.file("desk/retriever.py", RETRIEVER.format(top_k=0))
     run = desk.run("--rag-record-mode", record_mode, *args)
-    assert (run.status, asked(desk)) == (1, 2)
+    assert (run.status, request_count(desk)) == (1, 2)
     assert [outcome["error_type"] for outcome in run.results["outcomes"]] == ["not_recorded"] * 2
     assert run.outcomes["a"]["error"] == (
         "stale recording: desk/retriever.py changed; record system 'desk.system.answer' again with "
@@ -91,7 +91,7 @@ def test_a_broken_retriever_fails_the_run(desk: Project, record_mode: str, args:
     assert "Traceback" not in run.text
 
 
-def test_a_changed_prompt_a_setting_and_a_moved_module_are_named(desk: Project) -> None:
+def test_an_error_names_a_changed_prompt_a_setting_and_a_moved_module(desk: Project) -> None:
     desk.file("prompt.txt", "Answer in one word:")
     desk.file("desk/system.py", SYSTEM.replace('"small"', '"large"').replace(".retriever", ".search"))
     (desk.path / "desk/retriever.py").rename(desk.path / "desk/search.py")
@@ -102,16 +102,20 @@ def test_a_changed_prompt_a_setting_and_a_moved_module_are_named(desk: Project) 
     )
 
 
-def test_recording_again_replaces_what_is_stale(desk: Project) -> None:
+def test_recording_again_replaces_stale_recordings(desk: Project) -> None:
     desk.file("desk/retriever.py", RETRIEVER.format(top_k=0))
     run = desk.run("--rag-record-mode", "all")
-    assert (run.gates["accuracy >= 1"]["status"], asked(desk)) == ("failed", 4)
+    assert (run.gates["accuracy >= 1"]["status"], request_count(desk)) == ("failed", 4)
     assert len((desk.path / FILE).read_text(encoding="utf-8").splitlines()) == 2
     run = desk.run("--rag-record-mode", "none")
-    assert (run.gates["accuracy >= 1"]["status"], run.results["usage"]["calls"], asked(desk)) == ("failed", 0, 4)
+    assert (run.gates["accuracy >= 1"]["status"], run.results["usage"]["calls"], request_count(desk)) == (
+        "failed",
+        0,
+        4,
+    )
 
 
-def test_comments_docstrings_and_other_files_change_nothing(desk: Project) -> None:
+def test_changes_of_comments_docstrings_and_other_files_keep_recordings_valid(desk: Project) -> None:
     desk.file("desk/retriever.py", '''
         """Finds passages."""
 
@@ -125,7 +129,7 @@ def test_comments_docstrings_and_other_files_change_nothing(desk: Project) -> No
     desk.file("test_it.py", TEST.replace("...", "assert rag.answer.text"))
     desk.file("desk/unused.py", "TOP_K = 9")
     run = desk.run("--rag-record-mode", "none")
-    assert (run.status, asked(desk)) == (0, 2), run.text
+    assert (run.status, request_count(desk)) == (0, 2), run.text
     assert "warning:" not in run.text
 
 
@@ -140,12 +144,12 @@ WARNING = (
     [("warn", [WARNING], ()), ("warn", [WARNING], ("-n2",)), ("replay", [], ())],
     ids=["warn", "warn-n2", "replay"],
 )
-def test_a_stale_recording_is_replayed_where_the_ini_says_so(
+def test_a_stale_recording_is_replayed_if_the_ini_allows_it(
     desk: Project, policy: str, warnings: list[str], args: Mode
 ) -> None:
     desk.file("desk/retriever.py", RETRIEVER.format(top_k=0))
     run = desk.run("--rag-record-mode", "none", "-o", f"rag_stale_recordings={policy}", *args)
-    assert (run.status, asked(desk)) == (0, 2), run.text
+    assert (run.status, request_count(desk)) == (0, 2), run.text
     assert [line for line in run.prose.splitlines() if line.startswith("warning")] == warnings
 
 
@@ -157,7 +161,7 @@ def test_recordings_without_a_digest_are_replayed_with_one_warning(desk: Project
     (desk.path / FILE).write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     desk.file("desk/retriever.py", RETRIEVER.format(top_k=0))
     run = desk.run("--rag-record-mode", "none", *args)
-    assert (run.status, asked(desk)) == (0, 2), run.text
+    assert (run.status, request_count(desk)) == (0, 2), run.text
     assert [line for line in run.prose.splitlines() if line.startswith("warning")] == [
         "warning: recordings without a digest were replayed, whatever has changed since "
         "(system-desk.system.answer.jsonl); record again with --rag-record-mode all"

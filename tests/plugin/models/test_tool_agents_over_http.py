@@ -1,4 +1,4 @@
-"""Agents that call tools over real HTTP, without the package mcp: asked, recorded, replayed, refused."""
+"""Agents that call tools over HTTP without the package mcp: replay, errors and refusals."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ PAGES = [{"id": row["id"], "title": row["id"], "text": f"{row['id']} is in Paris
 
 @pytest.fixture(autouse=True)
 def _without_mcp(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ``import mcp`` fail, as it does where the package is not installed."""
+    """Make ``import mcp`` fail as if the package were not installed."""
     monkeypatch.setitem(sys.modules, "mcp", None)
 
 
 def replies(body: dict[str, Any]) -> Any:
-    """Search the page that the question names; a question about Nadar is answered without a search."""
+    """Search the page that the question names; answer a question about Nadar without a search."""
     messages = body["messages"]
     tools = [each["function"]["name"] for each in body.get("tools", ())]
     if "Finish" in tools:
-        said = _searched(body, messages)
-        answer = {"return_type": "give_answer", "final_answer": said}
-        return calls_of_tools(body, ("Finish", json.dumps(answer))) if isinstance(said, str) else said
-    return _searched(body, messages)
+        reply = _search_or_answer(body, messages)
+        answer = {"return_type": "give_answer", "final_answer": reply}
+        return calls_of_tools(body, ("Finish", json.dumps(answer))) if isinstance(reply, str) else reply
+    return _search_or_answer(body, messages)
 
 
-def _searched(body: dict[str, Any], messages: list[dict[str, Any]]) -> Any:
+def _search_or_answer(body: dict[str, Any], messages: list[dict[str, Any]]) -> Any:
     if messages[-1]["role"] == "tool":
         return messages[-1]["content"].removeprefix("> ")
     title = messages[-1]["content"].partition("Where is ")[2].rstrip("?")
     return "In Paris." if title == "Nadar" else calls_of_tools(body, ("Search", json.dumps({"title": title})))
 
 
-def project_of(project: Project, server: OpenAIServer, model: str = "openai/m") -> None:
+def write_project(project: Project, server: OpenAIServer, model: str = "openai/m") -> None:
     """Make a project whose cases supply no passages, with the environment ``wiki`` over three pages."""
     server.reply = replies
     records = [{key: value for key, value in row.items() if key != "passages"} for row in ROWS]
@@ -62,10 +62,10 @@ def kinds(run: Run, name: str) -> list[str]:
     ("system", "model"),
     [("function_calling", "openai/m"), ("function_calling", "hosted_vllm/m"), ("dfsdt", "openai/m")],
 )
-def test_it_is_recorded_and_replays_without_the_network(
+def test_a_tool_agent_is_recorded_and_replays_without_the_network(
     project: Project, openai_server: OpenAIServer, system: str, model: str
 ) -> None:
-    project_of(project, openai_server, model)
+    write_project(project, openai_server, model)
     first = project.run("--rag-system", system, "--rag-record-mode", "once")
     expected = {"Orsay": "Orsay is in Paris.", "Louvre": "Louvre is in Paris.", "Nadar": "In Paris."}
     assert answers(first) == expected
@@ -82,32 +82,32 @@ def test_it_is_recorded_and_replays_without_the_network(
 
 @pytest.mark.parametrize("system", ["function_calling", "capped"])
 def test_gold_is_in_no_request_and_in_no_step(project: Project, openai_server: OpenAIServer, system: str) -> None:
-    project_of(project, openai_server)
+    write_project(project, openai_server)
     canary = "canary-7f3a"
     project.data([{"id": "q", "question": "Where is Orsay?", "answers": [canary], "topic": "Funds"}])
     run = project.run("--rag-system", system, "-k", "q", "-o", "rag_systems=capped: dfsdt; max_calls=3")
     (outcome,) = run.results["outcomes"]
     assert (outcome["status"], len(outcome["answer"]["trace"]) > 3) == ("scored", True), run.text
-    assert canary not in json.dumps([seen.body for seen in openai_server.requests])
+    assert canary not in json.dumps([request.body for request in openai_server.requests])
     assert canary not in json.dumps(outcome["answer"])
     assert canary in json.dumps(run.results["instances"])
 
 
-def test_recordings_without_calls_of_tools_replay(project: Project, openai_server: OpenAIServer) -> None:
-    project_of(project, openai_server)
+def test_recordings_without_tool_calls_are_replayed(project: Project, openai_server: OpenAIServer) -> None:
+    write_project(project, openai_server)
     systems = (*SYSTEM, "--rag-system", "llm")
     args = ("-k", "Nadar", "--rag-record-mode")
     project.run(*systems, *args, "once")
     lines = recordings(project)
     assert len(lines) == 2
-    assert all("tool_calls" not in line["response"] for line in lines)  # the form that they had before
+    assert all("tool_calls" not in line["response"] for line in lines)  # the form before tool calls were recorded
     stop(openai_server)
     again = project.run(*systems, *args, "none")
     assert (again.status, again.results["usage"]["replayed"]) == (0, 2), again.text
 
 
-def test_a_server_that_refuses_tools_gives_one_sentence(project: Project, openai_server: OpenAIServer) -> None:
-    project_of(project, openai_server)
+def test_a_server_that_refuses_tools_is_reported_in_one_sentence(project: Project, openai_server: OpenAIServer) -> None:
+    write_project(project, openai_server)
     message = "registry.ollama.ai/library/llama2:latest does not support tools"
     openai_server.plan = lambda number, body: Fault("status", 400, message=message)
     run = project.run(*SYSTEM, "-k", "Orsay")
@@ -119,8 +119,10 @@ def test_a_server_that_refuses_tools_gives_one_sentence(project: Project, openai
     assert f"{outcome['error']} [RAG404]" in run.prose
 
 
-def test_a_later_outage_of_the_model_is_an_error_and_no_answer(project: Project, openai_server: OpenAIServer) -> None:
-    project_of(project, openai_server)
+def test_a_model_failure_after_a_tool_call_is_an_error_without_an_answer(
+    project: Project, openai_server: OpenAIServer
+) -> None:
+    write_project(project, openai_server)
     openai_server.plan = lambda number, body: Fault("status", 401) if body["messages"][-1]["role"] == "tool" else None
     run = project.run(*SYSTEM)
     assert run.statuses == {"Orsay": "error", "Louvre": "error", "Nadar": "scored"}

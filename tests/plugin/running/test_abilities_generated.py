@@ -1,4 +1,4 @@
-"""All four of RGB's abilities on a dataset that has no passages: generate them, lint them, run the testbeds."""
+"""RGB's four abilities on a dataset without passages: generate, lint and run them."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ SUITE = """
 
 def test_four_abilities_run_on_a_dataset_without_passages(project: Project) -> None:
     write_town(project.path)
-    generated = project.command(*GENERATE)
-    assert generated.returncode == 0, generated.stderr
-    linted = project.command("lint", *(f"jsonl:{name}" for name in FILES), "--json")
-    assert linted.returncode == 0
-    assert not {"gold_in_negative", "gold_in_fake", "double_role"} & set(linted.stdout.split('"'))
+    generate = project.command(*GENERATE)
+    assert generate.returncode == 0, generate.stderr
+    lint = project.command("lint", *(f"jsonl:{name}" for name in FILES), "--json")
+    assert lint.returncode == 0
+    assert not {"gold_in_negative", "gold_in_fake", "double_role"} & set(lint.stdout.split('"'))
     project.file("abilities.rag.toml", SUITE)
     run = project.run()
     assert run.status == 0, run.text
@@ -54,5 +54,5 @@ def test_four_abilities_run_on_a_dataset_without_passages(project: Project) -> N
         "noise_robustness", "negative_rejection", "information_integration", "counterfactual_robustness"
     }  # fmt: skip
     assert {outcome["status"] for outcome in run.results["outcomes"]} == {"scored"}
-    lies = [each for each in run.results["outcomes"] if each["facets"].get("correct_rate") == "0"]
-    assert any(each["scores"]["fake_answer_rate"]["value"] == 1.0 for each in lies)
+    counterfactual = [each for each in run.results["outcomes"] if each["facets"].get("correct_rate") == "0"]
+    assert any(each["scores"]["fake_answer_rate"]["value"] == 1.0 for each in counterfactual)

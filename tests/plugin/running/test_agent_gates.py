@@ -1,4 +1,4 @@
-"""Gates on the diagnosis and on calls of tools, over agents that call tools: they pass and fail, also in JUnit XML."""
+"""Gates on diagnosis and tool calls of agents pass or fail, also in JUnit XML."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ NEVER_ANSWERS = """
 LIMITS = {"function_calling": "max_steps=8", "dfsdt": "max_calls=8; max_nodes=20"}
 
 
-def project_of(project: Project) -> None:
-    """Make each agent twice: right after one search, and stopped after eight calls of a tool that does not exist."""
+def write_project(project: Project) -> None:
+    """Add each agent twice: one answers after a search, one stops after eight calls of an unknown tool."""
     lines = ["rag_systems ="]
     for system in SYSTEMS:
         project.file(f"{system}.toml", SEARCHES + ANSWERS[system])
@@ -47,7 +47,7 @@ def project_of(project: Project) -> None:
 
 
 def test_gates_pass_and_fail_by_diagnosis_and_calls(project: Project, mode: Mode) -> None:
-    project_of(project)
+    write_project(project)
     names = [f"{system}-{kind}" for system in SYSTEMS for kind in ("good", "bad")]
     gates = [f"{metric}[system={name}] <= {bound}" for metric, bound in GATES for name in names]
     args = [arg for name in names for arg in ("--rag-system", name)]
@@ -56,12 +56,12 @@ def test_gates_pass_and_fail_by_diagnosis_and_calls(project: Project, mode: Mode
     assert run.status == 1, run.text
     types = {(outcome["system"], outcome["diagnosis"]["type"]) for outcome in run.results["outcomes"]}
     assert types == {(name, "EM" if name.endswith("good") else "TE") for name in names}
-    measured = {expr: (gate["status"], gate["value"], gate["n"]) for expr, gate in run.gates.items()}
+    gates_by_expr = {expr: (gate["status"], gate["value"], gate["n"]) for expr, gate in run.gates.items()}
     for system in SYSTEMS:
-        assert measured[f"diagnosis:TE[system={system}-good] <= 0.1"] == ("passed", 0.0, 4)
-        assert measured[f"diagnosis:TE[system={system}-bad] <= 0.1"] == ("failed", 1.0, 4)
-        assert measured[f"tool_calls[system={system}-good] <= 6"] == ("passed", 1.0, 4)
-        assert measured[f"tool_calls[system={system}-bad] <= 6"] == ("failed", 8.0, 4)
+        assert gates_by_expr[f"diagnosis:TE[system={system}-good] <= 0.1"] == ("passed", 0.0, 4)
+        assert gates_by_expr[f"diagnosis:TE[system={system}-bad] <= 0.1"] == ("failed", 1.0, 4)
+        assert gates_by_expr[f"tool_calls[system={system}-good] <= 6"] == ("passed", 1.0, 4)
+        assert gates_by_expr[f"tool_calls[system={system}-bad] <= 6"] == ("failed", 8.0, 4)
     assert junit_gates(project) == {gate: "passed" if "-good]" in gate else "failed" for gate in gates}
 
 
@@ -82,8 +82,10 @@ def test_agents_with_tools_run_without_a_key(project: Project, mode: Mode) -> No
     run = project.run("-v", *(arg for system in systems for arg in ("--rag-system", system)), *mode)
     assert run.status == 0, run.text
     run.said("15 cases: 15 scored, 0 errors * system dfsdt, function_calling, react*", "*model embedded")
-    found = {system: {o["case_id"] for o in run.results["outcomes"] if _is_right(o, system)} for system in systems}
-    assert set(map(frozenset, found.values())) == {frozenset({"inhabitants", "lighthouse", "director", "mayor"})}
+    right_cases = {
+        system: {o["case_id"] for o in run.results["outcomes"] if _is_right(o, system)} for system in systems
+    }
+    assert set(map(frozenset, right_cases.values())) == {frozenset({"inhabitants", "lighthouse", "director", "mayor"})}
 
 
 def _is_right(outcome: dict[str, object], system: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
 import pytest
-import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
+import pytrec_eval_ext  # noqa: F401 - pytester unloads what a run imports, and this module can be loaded only once
 from support.projects.model_projects import KEY, asked, bodies, loaded, refused, stop, table  # noqa: F401
 from support.projects.rag_project import Mode, Project, Row, bare, case
 from support.projects.seeker_project import seeker_project
@@ -17,7 +18,7 @@ from support.servers.openai_server import OpenAIServer
 import pytest_rageval.metrics.rankings.utility  # noqa: F401
 
 DIME = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
-"""Parameters of a call that costs at most ten cents: a cent for each word of the reply."""
+"""Parameters of a call that costs at most ten cents: a cent per word of the reply."""
 
 TEST = """
     from pytest_rageval import rag_case
@@ -33,19 +34,19 @@ def numbered(count: int) -> list[Row]:
     return [case(f"q{at}", f"When was film {at} made?", "1938") for at in range(1, count + 1)]
 
 
-def seeks(body: Mapping[str, Any]) -> str:
-    """Reply for an agent that searches once: search for a question, answer from a page."""
+def seeker_reply(body: Mapping[str, Any]) -> str:
+    """Reply to the agent ``seeker``: search for a question, answer from a page."""
     return ANSWER if "1938" in last_user(dict(body)) else SEARCH
 
 
-def reacts(body: Mapping[str, Any]) -> str:
-    """Reply in the form of ReAct, also in ten words."""
+def react_reply(body: Mapping[str, Any]) -> str:
+    """Reply to the agent ``react``, also in ten words."""
     if "1938" in last_user(dict(body)):
         return "It is there, I say.\nAction 2: Finish[1938] now thanks"
     return "I look for the film.\nAction 1: Search[Algiers] now please"
 
 
-def served(
+def write_project(
     project: Project,
     server: OpenAIServer,
     rows: list[Row],
@@ -54,27 +55,31 @@ def served(
     params: Mapping[str, object] = DIME,
 ) -> None:
     """Make a project whose agent, with at most 4 steps, asks the server."""
-    given = {"api_base": server.base_url, "api_key": KEY, **params}
-    lines = ["rag_model = openai/m", "rag_model_params =", *(f"    {key} = {value}" for key, value in given.items())]
+    model_params = {"api_base": server.base_url, "api_key": KEY, **params}
+    lines = [
+        "rag_model = openai/m",
+        "rag_model_params =",
+        *(f"    {key} = {value}" for key, value in model_params.items()),
+    ]
     systems = ["rag_system = mini", "rag_systems =", "    mini: seeker; max_steps=4"]
     seeker_project(project, rows, TEST.replace("{arguments}", f", {arguments}"), *lines, *systems, *ini)
-    server.reply = seeks
+    server.reply = seeker_reply
 
 
 def test_a_dry_run_counts_the_first_calls_and_bounds_the_later_ones(
     project: Project, openai_server: OpenAIServer
 ) -> None:
     metrics = 'metrics=["accuracy", "closed_book_accuracy"]'
-    served(project, openai_server, numbered(3), "rag_record_mode = new_episodes", arguments=metrics)
+    write_project(project, openai_server, numbered(3), "rag_record_mode = new_episodes", arguments=metrics)
     run = project.run("--rag-dry-run")
     assert (run.status, openai_server.requests) == (0, []), run.text
-    told = table(run)
-    assert told["mini", "answer"][:4] == ["openai/m", "3", "3", "0"]
-    assert told["mini", "answer"][5:] == ["30", "~0.3000"]
-    assert told["mini", "later steps"][:4] == ["openai/m", "3", "~9", "0"]
-    assert told["mini", "later steps"][5:] == ["90", "~0.9000"]
-    assert told["mini", "closed book"][:4] == ["openai/m", "3", "3", "0"]
-    assert told["all", ""][:2] == ["3", "~15"]
+    counts = table(run)
+    assert counts["mini", "answer"][:4] == ["openai/m", "3", "3", "0"]
+    assert counts["mini", "answer"][5:] == ["30", "~0.3000"]
+    assert counts["mini", "later steps"][:4] == ["openai/m", "3", "~9", "0"]
+    assert counts["mini", "later steps"][5:] == ["90", "~0.9000"]
+    assert counts["mini", "closed book"][:4] == ["openai/m", "3", "3", "0"]
+    assert counts["all", ""][:2] == ["3", "~15"]
     assert "not seen" not in run.text
     assert not (project.path / ".rageval").exists()
     assert project.run("-k", "q1").status == 0
@@ -106,14 +111,14 @@ LATER = {
     "llm": None,
     "closed_book": None,
 }
-"""System -> model, cases and calls of its later steps."""
+"""The model, the cases and the calls of later steps of each system."""
 
 
 def test_the_plan_of_each_built_in_system_matches_its_first_request(
     project: Project, openai_server: OpenAIServer
 ) -> None:
     aliases = ["    twice: pal; repairs=2", "    rewrite: chain:rewrite.toml", "rag_record_mode = new_episodes"]
-    served(project, openai_server, numbered(1), *aliases)
+    write_project(project, openai_server, numbered(1), *aliases)
     ini = project.path / "pytest.ini"
     ini.write_text(ini.read_text(encoding="utf-8").replace("rag_system = mini\n", ""), encoding="utf-8")
     project.file("rewrite.toml", CHAIN)
@@ -130,10 +135,10 @@ def test_the_plan_of_each_built_in_system_matches_its_first_request(
     assert {name: after[name, "answer"][3] for name in LATER} == dict.fromkeys(LATER, "1")
 
 
-def test_a_dry_run_knows_the_tools_only_if_no_fixture_decides_them(
+def test_a_dry_run_checks_environments_only_if_no_fixture_provides_them(
     project: Project, openai_server: OpenAIServer
 ) -> None:
-    served(project, openai_server, numbered(2))
+    write_project(project, openai_server, numbered(2))
     before = (project.path / "conftest.py").read_text(encoding="utf-8")
     fixture = "\nimport pytest\n\n@pytest.fixture\ndef rag_environments():\n    raise RuntimeError('made')\n"
     (project.path / "conftest.py").write_text(before + fixture, encoding="utf-8")
@@ -145,36 +150,36 @@ def test_a_dry_run_knows_the_tools_only_if_no_fixture_decides_them(
     assert refused(project, "--rag-dry-run").endswith("cases.jsonl:1: unknown environment 'scholar'; known: wiki")
 
 
-def test_without_a_price_or_a_key_an_agent_is_counted_and_free(project: Project) -> None:
+def test_scripted_and_embedded_agents_cost_nothing_in_a_dry_run_and_a_budget(project: Project) -> None:
     test = TEST.replace("{arguments}", ', metrics=["accuracy"]')
     seeker_project(project, numbered(2), test, "rag_model = script:replies.toml")
     project.file("replies.toml", '[[reply]]\ntext = "1938"\n')
     for system in ("seeker", "react@embedded"):
-        told = table(project.run("--rag-dry-run", "--rag-system", system))
-        assert [told[system, what][1:3] for what in ("answer", "later steps")] == [["2", "2"], ["2", "~18"]]
-        assert told["all", ""][-1] == "~0.0000"
+        counts = table(project.run("--rag-dry-run", "--rag-system", system))
+        assert [counts[system, what][1:3] for what in ("answer", "later steps")] == [["2", "2"], ["2", "~18"]]
+        assert counts["all", ""][-1] == "~0.0000"
     run = project.run("--rag-system", "seeker", "--rag-system", "react@embedded", "--rag-budget-usd", "0.01")
     assert (run.status, set(run.statuses.values())) == (0, {"scored"}), run.text
 
 
 @pytest.mark.parametrize(
     ("args", "reply"),
-    [((), seeks), (("-n2",), seeks), (("--rag-system=react",), reacts)],
+    [((), seeker_reply), (("-n2",), seeker_reply), (("--rag-system=react",), react_reply)],
     ids=["plain", "n2", "react"],
 )
 def test_a_budget_stops_an_agent_between_two_calls_and_skips_its_case(
     project: Project, openai_server: OpenAIServer, args: Mode, reply: Callable[[Mapping[str, Any]], str]
 ) -> None:
     gates = 'metrics=["accuracy"], gates=["accuracy >= 0", "error_rate <= 0"]'
-    served(project, openai_server, numbered(8), arguments=gates)
+    write_project(project, openai_server, numbered(8), arguments=gates)
     openai_server.delay_s, openai_server.reply = 0.02, reply
     run = project.run("--rag-budget-usd", "0.55", *args)
     assert run.status == 1, run.text
     assert len(openai_server.requests) == 5
     assert run.results["usage"]["spent_usd"] == pytest.approx(0.5)
     scored = [name for name, status in run.statuses.items() if status == "scored"]
-    answered = [body for body in bodies(openai_server) if "1938" in last_user(body)]
-    assert len(scored) == len(answered) <= 2
+    answers = [body for body in bodies(openai_server) if "1938" in last_user(body)]
+    assert len(scored) == len(answers) <= 2
     assert {status for name, status in run.statuses.items() if name not in scored} == {"skipped"}
     for name, outcome in run.outcomes.items():
         if name not in scored:
@@ -189,21 +194,20 @@ def test_a_budget_stops_an_agent_between_two_calls_and_skips_its_case(
 
 
 def test_a_budget_needs_the_price_of_an_agents_calls(project: Project, openai_server: OpenAIServer) -> None:
-    served(project, openai_server, numbered(1), params={"max_tokens": 10})
+    write_project(project, openai_server, numbered(1), params={"max_tokens": 10})
     sentence = refused(project, "--rag-budget-usd", "1")
     assert sentence.startswith("the budget cannot be kept because the price of openai/m is unknown; give input_cost")
     assert openai_server.requests == []
 
 
 def test_each_repeat_replays_its_own_calls(project: Project, openai_server: OpenAIServer, mode: Mode) -> None:
-    served(project, openai_server, numbered(2), "rag_record_mode = new_episodes")
-    known: list[str] = []
+    write_project(project, openai_server, numbered(2), "rag_record_mode = new_episodes")
+    n_answers = count(1)
 
     def changing(body: dict[str, Any]) -> str:
         if "1938" not in last_user(body):
             return SEARCH
-        known.append("")
-        return f"1938 said for the {len(known)}. time"
+        return f"1938 said for the {next(n_answers)}. time"
 
     openai_server.reply = changing
     first = project.run("--rag-repeat", "3", *mode)
@@ -215,36 +219,36 @@ def test_each_repeat_replays_its_own_calls(project: Project, openai_server: Open
     again = project.run("--rag-repeat", "3", "--rag-record-mode", "none", *mode)
     assert [outcome["answer"]["text"] for outcome in again.results["outcomes"]] == texts
     assert {outcome["calls"]["replayed"] for outcome in again.results["outcomes"]} == {2}
-    told = table(project.run("--rag-repeat", "3", "--rag-dry-run", "--rag-record-mode", "none"))
-    assert told["mini", "answer"][:4] == ["openai/m", "6", "6", "6"]
+    counts = table(project.run("--rag-repeat", "3", "--rag-dry-run", "--rag-record-mode", "none"))
+    assert counts["mini", "answer"][:4] == ["openai/m", "6", "6", "6"]
 
 
 def test_a_replay_gives_the_same_results(project: Project, openai_server: OpenAIServer) -> None:
-    served(project, openai_server, numbered(3), "rag_record_mode = all")
+    write_project(project, openai_server, numbered(3), "rag_record_mode = all")
     assert project.run().status == 0
     stop(openai_server)
-    one, other = (bare(project.run("--rag-record-mode", "none", *args).results) for args in ((), ("-n2",)))
-    for results in (one, other):
+    plain, parallel = (bare(project.run("--rag-record-mode", "none", *args).results) for args in ((), ("-n2",)))
+    for results in (plain, parallel):
         del results["deployment"]  # times
-    assert one == other
-    assert [each["calls"]["replayed"] for each in one["outcomes"]] == [2, 2, 2]
+    assert plain == parallel
+    assert [each["calls"]["replayed"] for each in plain["outcomes"]] == [2, 2, 2]
 
 
-def test_a_conversation_follows_the_agents_own_answers(project: Project, openai_server: OpenAIServer) -> None:
-    told = [{"question": "When was the first film made?", "answer": "gold"}]
+def test_a_conversation_contains_the_agents_own_answers(project: Project, openai_server: OpenAIServer) -> None:
+    history = [{"question": "When was the first film made?", "answer": "gold"}]
     rows = [
         case("d.1", "When was the first film made?", "1938", history=[], dialogue="d", round=1),
-        case("d.2", "And the second film?", "1938", history=told, dialogue="d", round=2),
+        case("d.2", "And the second film?", "1938", history=history, dialogue="d", round=2),
     ]
-    served(project, openai_server, rows, arguments='metrics=["accuracy"], history="own"')
-    openai_server.reply = lambda body: seeks({"messages": [{"role": "user", "content": last_line(body)}]})
+    write_project(project, openai_server, rows, arguments='metrics=["accuracy"], history="own"')
+    openai_server.reply = lambda body: seeker_reply({"messages": [{"role": "user", "content": last_line(body)}]})
     run = project.run()
     assert (run.status, set(run.statuses.values())) == (0, {"scored"}), run.text
     (second,) = (body for body in bodies(openai_server) if last_line(body) == "And the second film?")
     assert second["messages"][0]["content"] == f"When was the first film made?\n{ANSWER}\nAnd the second film?"
     assert "gold" not in str(bodies(openai_server))
-    estimated = table(project.run("--rag-dry-run"))["mini", "answer"]
-    assert estimated[2:4] == ["2", "0"]
+    counts = table(project.run("--rag-dry-run"))["mini", "answer"]
+    assert counts[2:4] == ["2", "0"]
 
 
 def last_line(body: dict[str, Any]) -> str:
@@ -253,20 +257,20 @@ def last_line(body: dict[str, Any]) -> str:
 
 def test_erag_asks_with_each_retrieved_document_alone(project: Project, openai_server: OpenAIServer) -> None:
     metrics = 'metrics=["accuracy", "erag:P@1"]'
-    served(project, openai_server, [case("q1", "When was Algiers made?", "1938")], arguments=metrics)
+    write_project(project, openai_server, [case("q1", "When was Algiers made?", "1938")], arguments=metrics)
     run = project.run()
     assert run.status == 0, run.text
     outcome = run.outcomes["q1"]
     assert [item["doc_id"] for item in outcome["answer"]["ranking"]] == ["Algiers"]
     assert {name: score["value"] for name, score in outcome["scores"].items()}["erag:P@1"] == 1.0
-    alone = [body for body in bodies(openai_server) if len(body["messages"]) == 1 and "\n" in last_user(body)]
-    assert [last_user(body) for body in alone] == ["Algiers is a film of 1938.\nWhen was Algiers made?"]
-    told = table(project.run("--rag-dry-run"))
-    assert told["mini", "each document"][:4] == ["openai/m", "1", "?", "0"]
+    single_document = [body for body in bodies(openai_server) if len(body["messages"]) == 1 and "\n" in last_user(body)]
+    assert [last_user(body) for body in single_document] == ["Algiers is a film of 1938.\nWhen was Algiers made?"]
+    counts = table(project.run("--rag-dry-run"))
+    assert counts["mini", "each document"][:4] == ["openai/m", "1", "?", "0"]
 
 
 def test_agents_are_asked_ahead_of_their_tests(project: Project, openai_server: OpenAIServer) -> None:
-    served(project, openai_server, numbered(12))
+    write_project(project, openai_server, numbered(12))
     openai_server.delay_s = 0.05
     run = project.run()
     assert run.status == 0, run.text
@@ -274,6 +278,6 @@ def test_agents_are_asked_ahead_of_their_tests(project: Project, openai_server: 
     assert len(openai_server.requests) == 24
     for name, outcome in run.outcomes.items():
         (tool,) = (step for step in outcome["answer"]["trace"] if step["kind"] == "tool")
-        asked_first = next(step for step in outcome["answer"]["trace"] if step["kind"] == "completion")
-        assert re.search(rf"film {name[1:]} made", str(asked_first)), "each answer has its own steps"
+        first_call = next(step for step in outcome["answer"]["trace"] if step["kind"] == "completion")
+        assert re.search(rf"film {name[1:]} made", str(first_call)), "each answer has its own steps"
         assert tool["detail"]["result"].startswith("Algiers is a film")

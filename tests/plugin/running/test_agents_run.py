@@ -1,4 +1,4 @@
-"""An agent whose model is behind HTTP: recorded and replayed, repeated, on two workers, interrupted and resumed."""
+"""An agent with a model over HTTP: replay, repeats, two workers, interrupt and resume."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CASES = [case(f"q{number}", f"When was the lighthouse of Torhaven built, {number
 
 
 def steps(body: dict[str, Any]) -> str:
-    """Return the reply of a model that searches once, looks up once and answers."""
+    """Reply like a model that searches once, looks up once and answers."""
     prompt = last_user(body)
     if "Observation 2:" in prompt:
         return "Now I know.\nAction 3: Finish[1884]"
@@ -29,7 +29,7 @@ def steps(body: dict[str, Any]) -> str:
     return "I need the port.\nAction 1: Search[Torhaven]"
 
 
-def project_of(project: Project, server: OpenAIServer, *ini: str, suite: str = SUITE) -> Project:
+def agent_project(project: Project, server: OpenAIServer, *ini: str, suite: str = SUITE) -> Project:
     server.reply = steps
     params = (f"    api_base = {server.base_url}", f"    api_key = {KEY}")
     return agents(
@@ -39,7 +39,7 @@ def project_of(project: Project, server: OpenAIServer, *ini: str, suite: str = S
 
 
 def test_a_recorded_agent_replays_without_the_network(project: Project, openai_server: OpenAIServer) -> None:
-    project_of(project, openai_server)
+    agent_project(project, openai_server)
     first = project.run("--rag-record-mode", "all")
     assert first.status == 0, first.text
     assert (first.results["usage"]["calls"], len(openai_server.requests)) == (3 * COUNT, 3 * COUNT)
@@ -52,7 +52,7 @@ def test_a_recorded_agent_replays_without_the_network(project: Project, openai_s
 
 
 def _untimed(results: Any) -> Any:
-    """Return results without times, and without what says that a call was replayed."""
+    """Return results without times and without the marks of replayed calls."""
     copy = bare(results)
     for key in ("usage", "run"):
         del copy[key]
@@ -64,10 +64,8 @@ def _untimed(results: Any) -> Any:
     return copy
 
 
-def test_the_answer_has_its_steps_its_ranking_and_its_usage(
-    project: Project, openai_server: OpenAIServer, mode: Mode
-) -> None:
-    run = project_of(project, openai_server).run(*mode)
+def test_the_answer_contains_steps_ranking_and_usage(project: Project, openai_server: OpenAIServer, mode: Mode) -> None:
+    run = agent_project(project, openai_server).run(*mode)
     assert run.status == 0, run.text
     kinds = ["completion", "thought", "tool", "completion", "thought", "tool", "completion", "thought", "end"]
     for outcome in run.results["outcomes"]:
@@ -79,21 +77,21 @@ def test_the_answer_has_its_steps_its_ranking_and_its_usage(
         completions = [step["detail"] for step in answer["trace"] if step["kind"] == "completion"]
         assert answer["usage"]["prompt_tokens"] == sum(each["prompt_tokens"] for each in completions)
         assert outcome["calls"]["calls"] == 3
-    assert all(seen.body["stop"] == ["\nObservation"] for seen in openai_server.requests)
-    assert not any("made up" in last_user(seen.body) for seen in openai_server.requests)
+    assert all(request.body["stop"] == ["\nObservation"] for request in openai_server.requests)
+    assert not any("made up" in last_user(request.body) for request in openai_server.requests)
 
 
 def test_gold_is_in_no_request(project: Project, openai_server: OpenAIServer) -> None:
-    project_of(project, openai_server)
+    agent_project(project, openai_server)
     project.data([{**each, "answers": ["canary-7f3a"], "qrels": {"Torhaven": 1}} for each in CASES])
     run = project.run()
     assert run.status == 0, run.text
     assert openai_server.requests
-    assert not any("canary" in str(seen.body) for seen in openai_server.requests)
+    assert not any("canary" in str(request.body) for request in openai_server.requests)
 
 
 def test_each_repeat_makes_and_replays_its_own_calls(project: Project, openai_server: OpenAIServer) -> None:
-    project_of(project, openai_server)
+    agent_project(project, openai_server)
     first = project.run("--rag-repeat", "2", "-n2", "--rag-record-mode", "all")
     assert first.status == 0, first.text
     assert len(openai_server.requests) == 2 * 3 * COUNT
@@ -104,18 +102,18 @@ def test_each_repeat_makes_and_replays_its_own_calls(project: Project, openai_se
     assert len(again.results["outcomes"]) == 2 * COUNT
 
 
-def _interrupted(project: Project, is_reached: Callable[[], bool]) -> None:
+def _interrupt(project: Project, is_reached: Callable[[], bool]) -> None:
     """Start pytest, interrupt it when a condition holds, and check that it ends soon and leaves no process."""
     process = project.started("--rag-json", "results.json")
-    until = time.monotonic() + 60
-    while not is_reached() and time.monotonic() < until:
+    deadline = time.monotonic() + 60
+    while not is_reached() and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.2)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(30) == 2, (project.path / "output.txt").read_text()
-    assert time.perf_counter() - begun < 2
-    with pytest.raises(ProcessLookupError):  # nothing is left of its group
+    assert time.perf_counter() - start < 2
+    with pytest.raises(ProcessLookupError):  # its process group has ended
         os.killpg(process.pid, 0)
     output = (project.path / "output.txt").read_text()
     assert "never awaited" not in output
@@ -125,18 +123,18 @@ def _interrupted(project: Project, is_reached: Callable[[], bool]) -> None:
 def test_an_interrupt_ends_an_agent_in_the_middle_of_a_model_call(
     project: Project, openai_server: OpenAIServer
 ) -> None:
-    project_of(project, openai_server)
+    agent_project(project, openai_server)
 
     def plan(number: int, body: dict[str, Any]) -> Fault | None:
         return Fault("hang") if ", 5?" in last_user(body) and "Observation 1" in last_user(body) else None
 
     openai_server.plan = plan
-    _interrupted(project, lambda: openai_server.statuses["hang"] == 1)
-    _resumes(project, openai_server)
+    _interrupt(project, lambda: openai_server.statuses["hang"] == 1)
+    _expect_resume(project, openai_server)
 
 
 def test_an_interrupt_ends_an_agent_in_the_middle_of_a_tool(project: Project, openai_server: OpenAIServer) -> None:
-    project_of(project, openai_server, "rag_environments =", "    desk: desk:Desk")
+    agent_project(project, openai_server, "rag_environments =", "    desk: desk:Desk")
     project.file(
         "desk.py",
         """
@@ -153,8 +151,8 @@ def test_an_interrupt_ends_an_agent_in_the_middle_of_a_tool(project: Project, op
                 return keyword
         """,
     )
-    _interrupted(project, (project.path / "waits.txt").exists)
-    _resumes(project, openai_server)
+    _interrupt(project, (project.path / "waits.txt").exists)
+    _expect_resume(project, openai_server)
 
 
 STOPS = """
@@ -166,8 +164,8 @@ STOPS = """
 """
 
 
-def _resumes(project: Project, server: OpenAIServer) -> None:
-    """Resume the run: all cases are scored, and what had been paid for is not asked again."""
+def _expect_resume(project: Project, server: OpenAIServer) -> None:
+    """Resume the run: all cases are scored, and paid calls are not repeated."""
     before = len(server.requests)
     assert project.read()["run"]["interrupted"] is True
     server.plan = None
@@ -195,7 +193,7 @@ OUTAGE = """
 
 
 @pytest.mark.parametrize("agent", ["react", "function_calling", "dfsdt", "pal"])
-def test_a_run_goes_on_unless_the_agents_prompts_have_changed(project: Project, agent: str) -> None:
+def test_a_run_is_not_resumed_after_a_change_of_the_agents_prompts(project: Project, agent: str) -> None:
     agents(project, "rag_systems =", f"    mine: {agent}@script:script.toml; prompts=prompts.toml", cases=CASES[:2])
     project.file("script.toml", '[[reply]]\ntext = "1884"\n')
     project.file("prompts.toml", 'example = ["First."]\n')
@@ -208,8 +206,8 @@ def test_a_run_goes_on_unless_the_agents_prompts_have_changed(project: Project, 
     assert "its system differs: the files of mine has changed" in str(run.result.stderr)
 
 
-def test_an_outage_of_a_tool_is_an_error_and_changes_no_score(project: Project, openai_server: OpenAIServer) -> None:
-    project_of(project, openai_server, "rag_environments =", "    desk: desk:TOOLS", "rag_concurrency = 1")
+def test_an_unavailable_tool_is_an_error_and_changes_no_score(project: Project, openai_server: OpenAIServer) -> None:
+    agent_project(project, openai_server, "rag_environments =", "    desk: desk:TOOLS", "rag_concurrency = 1")
     project.file("desk.py", OUTAGE)
     run = project.run("--rag-gate", "error_rate <= 0.01", "--rag-gate", "has_answer >= 0.9")
     assert run.status == 1
@@ -221,7 +219,7 @@ def test_an_outage_of_a_tool_is_an_error_and_changes_no_score(project: Project, 
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("r: react; max_steps=0", "rag_systems: r has max_steps=0; write a whole number of 1 or more"),
         ("r: react; max_time=-1", "rag_systems: r has max_time=-1; write a number of seconds above 0"),
@@ -231,10 +229,10 @@ def test_an_outage_of_a_tool_is_an_error_and_changes_no_score(project: Project, 
         ("r: react; environment=desk", "unknown environment 'desk'; known: wiki"),
     ],
 )
-def test_an_invalid_option_ends_the_session_before_anything_runs(project: Project, line: str, said: str) -> None:
+def test_an_invalid_option_ends_the_session_before_anything_runs(project: Project, line: str, message: str) -> None:
     agents(project, "rag_systems =", f"    {line}").file("p.toml", 'sytem = "x"')
     run = project.run("--rag-system", "r", json_path=None)
     text = " ".join(f"{run.result.stdout.str()}{run.result.stderr.str()}".split())
     assert run.status == 4, text
-    assert said in text
+    assert message in text
     assert "Traceback" not in text

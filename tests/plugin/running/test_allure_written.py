@@ -1,4 +1,4 @@
-"""Allure's results: a gate is a test of its own, red where it fails, and a case takes little room."""
+"""Allure's results show each gate as a test, failed if the gate fails, in little space."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def test_gates_are_tests_in_allure(project: Project) -> None:
     long = "a long text " * 2000
     project.says([{**row, "note": long} for row in cases(*[RIGHT] * 8, WRONG, WRONG)], f"gates={GATES!r}")
     assert project.run(*ALLURE, "--alluredir", "allure").status == 1
-    found = {result["name"]: result for result in results(project)}
-    ends = {name: result["status"] for name, result in found.items() if "gate: " in name}
+    results_by_name = {result["name"]: result for result in results(project)}
+    ends = {name: result["status"] for name, result in results_by_name.items() if "gate: " in name}
     assert ends == {
         f"test_it[gate: {gate}]": end for gate, end in zip(GATES, ["passed", "failed", "failed"], strict=True)
     }
-    assert found["test_it[gate: accuracy >= 0.9]"]["statusDetails"]["trace"].startswith("0.80 < 0.90 (n 10)")
+    assert results_by_name["test_it[gate: accuracy >= 0.9]"]["statusDetails"]["trace"].startswith("0.80 < 0.90 (n 10)")
     size = sum(path.stat().st_size for path in (project.path / "allure").iterdir())
     assert size / 10 < 10_000
 
 
-def test_allure_takes_no_test_for_a_retry_of_another(project: Project) -> None:
+def test_allure_shows_repeats_and_systems_as_separate_tests(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), f"gates={GATES!r}")
     systems = ("--rag-system", "builtins:repr", "--rag-system", "builtins:ascii")
     project.run(*ALLURE, "--alluredir", "allure", *systems, "--rag-repeat", "2")

@@ -1,4 +1,4 @@
-"""``rageval anchor``: chunk ids become quotes, read from the ini as pytest reads it."""
+"""``rageval anchor`` turns chunk ids into quotes, with the settings of the ini."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def museum(project: Project) -> Project:
     return project
 
 
-def written(project: Project, name: str = "cases.anchored.jsonl") -> list[Row]:
+def anchored_rows(project: Project, name: str = "cases.anchored.jsonl") -> list[Row]:
     return [json.loads(line) for line in (project.path / name).read_text(encoding="utf-8").splitlines()]
 
 
@@ -47,7 +47,7 @@ def test_ids_and_positive_passages_become_quotes(museum: Project) -> None:
         "3 of 4 cases -> cases.anchored.jsonl: 3 quotes, 3 of 3 (100.0%) with the gold answer",
         "left out: 1 qrels of grade 0",
     ]
-    opens, ticket, lobby, unlabelled = written(museum)
+    opens, ticket, lobby, unlabelled = anchored_rows(museum)
     assert opens == {
         "id": "opens",
         "question": "When does it open?",
@@ -64,23 +64,23 @@ def test_ids_and_positive_passages_become_quotes(museum: Project) -> None:
 
 
 def test_missing_labels_are_listed_and_their_records_unchanged(museum: Project) -> None:
-    lost: list[Row] = [
+    unanchored: list[Row] = [
         case("gone", qrels={"visit.md#1": 1, "visit.md#7": 1}),
         case("away", passages=[{"id": "p", "text": "Closed.", "role": "positive"}]),
     ]
-    museum.data([*ROWS, *lost])
+    museum.data([*ROWS, *unanchored])
     status, out, _ = rageval(museum, "anchor", "jsonl:cases.jsonl", "--out", "cases.jsonl", "--force")
     assert status == 1
     assert out.splitlines()[-2:] == [
         "left: cases.jsonl:5: qrels: 'visit.md#7' is not in the corpus",
         "left: cases.jsonl:6: passages: no document contains the text of 'p'",
     ]
-    rows = written(museum, "cases.jsonl")
-    assert rows[4:] == lost
+    rows = anchored_rows(museum, "cases.jsonl")
+    assert rows[4:] == unanchored
     assert "evidence" in rows[0]
 
 
-def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> None:
+def test_a_chunking_that_differs_from_the_labelled_one_is_refused(museum: Project) -> None:
     arguments = ("anchor", "cases.jsonl", "--corpus", "*.md", "--chunking", "tokens 4")
     status, out, err = rageval(museum, *arguments)
     assert (status, out) == (2, "")
@@ -90,7 +90,7 @@ def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> N
     )
     assert not (museum.path / "cases.anchored.jsonl").exists()
     assert rageval(museum, *arguments, "--force")[0] == 0
-    assert len(written(museum)) == 4
+    assert len(anchored_rows(museum)) == 4
     status, _, err = rageval(museum, "anchor", "cases.jsonl")
     assert (status, err.strip()) == (
         2,
@@ -99,14 +99,14 @@ def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> N
 
 
 def test_the_labelled_file_is_not_overwritten_without_force(museum: Project) -> None:
-    labelled = (museum.path / "cases.jsonl").read_bytes()
+    before = (museum.path / "cases.jsonl").read_bytes()
     for out in ("cases.jsonl", "./cases.jsonl"):
         status, _, err = rageval(museum, "anchor", "cases.jsonl", "--out", out)
         assert (status, err) == (
             2,
             "rageval: cases.jsonl already exists; name another file with --out, or add --force [RAG101]\n",
         )
-        assert (museum.path / "cases.jsonl").read_bytes() == labelled
+        assert (museum.path / "cases.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_a_chunking_without_any_of_the_ids_is_refused(museum: Project, gold: Row
 
 
 @pytest.mark.parametrize("extra", [("--out", "z.jsonl"), ("--force",)])
-def test_check_refuses_what_only_writing_uses(museum: Project, extra: tuple[str, ...]) -> None:
-    digests(museum, passages={})
+def test_check_refuses_options_of_writing(museum: Project, extra: tuple[str, ...]) -> None:
+    write_baseline(museum, passages={})
     status, out, err = rageval(museum, "anchor", "cases.jsonl", "--check", "--baseline", "rag-baseline.json", *extra)
     assert (status, out) == (2, "")
     assert err.splitlines()[-1] == f"rageval: {extra[0]} has no effect with --check; leave it out [RAG101]"
@@ -143,8 +143,8 @@ def test_digests_detect_another_chunking_even_if_most_quotes_hold_the_answer(mus
     test = 'from pytest_rageval import rag_case\n\n@rag_case("jsonl:cases.jsonl")\ndef test_it(rag):\n    ...\n'
     museum.file("test_it.py", test)
     ini = "[pytest]\nrag_corpus = *.md\nrag_chunking = sections\n"
-    standing = "rag_baseline = rag-baseline.json\n"
-    museum.file("pytest.ini", ini + (standing if configured else ""))
+    baseline_line = "rag_baseline = rag-baseline.json\n"
+    museum.file("pytest.ini", ini + (baseline_line if configured else ""))
     if configured:  # there is no baseline yet
         assert rageval(museum, "anchor", "cases.jsonl", "--out", "first.jsonl")[0] == 0
     assert museum.run("--rag-baseline", "rag-baseline.json", "--rag-update-baseline").status == 0
@@ -164,7 +164,7 @@ def test_digests_detect_another_chunking_even_if_most_quotes_hold_the_answer(mus
 
 
 def test_a_baseline_without_digests_is_refused_only_on_request(museum: Project) -> None:
-    digests(museum)
+    write_baseline(museum)
     status, _, err = rageval(museum, "anchor", "cases.jsonl", "--baseline", "rag-baseline.json")
     assert (status, err.count("\n")) == (2, 1)
     assert "the baseline rag-baseline.json has no digests of judged passages" in err
@@ -182,7 +182,7 @@ def test_a_baseline_without_digests_is_refused_only_on_request(museum: Project) 
         ("rag_corpus = *.rst", None, "'*.rst' matches no file"),
     ],
 )
-def test_an_error_is_one_sentence(museum: Project, ini: str, cases: str | None, problem: str) -> None:
+def test_an_error_is_reported_in_one_sentence(museum: Project, ini: str, cases: str | None, problem: str) -> None:
     museum.file("pytest.ini", f"[pytest]\n{ini}\n")
     if cases is not None:
         museum.file("cases.jsonl", cases)
@@ -193,7 +193,7 @@ def test_an_error_is_one_sentence(museum: Project, ini: str, cases: str | None, 
     assert err.count("\n") == 1
 
 
-def digests(project: Project, **more: Any) -> None:
+def write_baseline(project: Project, **more: Any) -> None:
     plain = {
         "schema": 2, "run": {"id": "r", "started": "2026-01-02T03:04:05+00:00"}, "fingerprint": "", "versions": {},
         "metrics": {}, "testbeds": {}, "cases": [], **more,
@@ -218,10 +218,10 @@ def test_check_lists_the_ids_whose_text_has_changed(museum: Project) -> None:
             "2 of 2 ids changed under 'sections'",
         ],
     )
-    digests(museum, passages={"visit.md#1": "0" * 16})
+    write_baseline(museum, passages={"visit.md#1": "0" * 16})
     status, out, _ = rageval(museum, *check)
     assert out.splitlines()[-1] == "1 of 2 ids changed under 'sections'; the baseline has no digest of 1"
-    digests(museum)
+    write_baseline(museum)
     status, _, err = rageval(museum, *check)
     assert (status, err.count("\n")) == (2, 1)
     assert "the baseline rag-baseline.json has no digests of judged passages" in err

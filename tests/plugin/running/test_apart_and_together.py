@@ -1,4 +1,4 @@
-"""What is told apart: systems under one gate, datasets that share ids, folders with parts of their own."""
+"""Systems under one gate, datasets with equal ids and folders with fixtures are separate."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_gate_holds_for_each_system_that_is_compared(project: Project, mode: M
     assert [cell["value"] for cell in gate["cells"]] == [0.0, 1.0]
 
 
-def test_recorded_answers_are_found_where_datasets_share_ids(project: Project) -> None:
+def test_recorded_answers_are_used_for_datasets_that_share_ids(project: Project) -> None:
     pool = [{"id": f"d{n}", "text": "text"} for n in range(2)]
     project.data([case("q 1", "first?", passages=pool)], "a.jsonl")
     project.data([case("q 1", "second?", passages=pool)], "b.jsonl")
@@ -58,7 +58,7 @@ def test_recorded_answers_are_found_where_datasets_share_ids(project: Project) -
     run.said("*warning: recorded answers have the keys note, which are facets of no case*")
 
 
-def test_skipped_cases_of_one_id_keep_their_instances_apart(project: Project) -> None:
+def test_skipped_cases_with_the_same_id_have_separate_instances(project: Project) -> None:
     project.data([case("q1", "first?")], "a.jsonl")
     project.data([case("q1", "second?")], "b.jsonl")
     project.file("test_it.py", SKIPPED)
@@ -84,10 +84,10 @@ def test_a_corpus_of_the_wrong_type_is_reported(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "binary", "wanted"), [(2.0, False, "must be in 0..1"), (0.5, True, "must be 0 or 1, as it is binary")]
+    ("value", "binary", "problem"), [(2.0, False, "must be in 0..1"), (0.5, True, "must be 0 or 1, as it is binary")]
 )
 def test_a_value_out_of_range_is_an_error_and_not_a_better_score(
-    project: Project, value: float, binary: bool, wanted: str
+    project: Project, value: float, binary: bool, problem: str
 ) -> None:
     conftest = f"""
         import pytest
@@ -105,11 +105,11 @@ def test_a_value_out_of_range_is_an_error_and_not_a_better_score(
     run = project.run()
     assert run.status == 1
     assert run.outcomes["q1"]["error_type"] == "metric_error"
-    assert wanted in run.outcomes["q1"]["error"]
+    assert problem in run.outcomes["q1"]["error"]
     assert run.gates["odd >= 0.1"]["value"] is None
 
 
-def test_an_answer_that_could_not_be_scored_was_paid_for(project: Project) -> None:
+def test_the_cost_of_an_unscored_answer_counts(project: Project) -> None:
     conftest = """
         import pytest
         from pytest_rageval import Answer, Metric, Score, Usage
@@ -132,7 +132,7 @@ def test_an_answer_that_could_not_be_scored_was_paid_for(project: Project) -> No
     assert run.gates["tokens <= 4"]["status"] == "passed"
 
 
-def test_a_standing_gate_is_skipped_in_a_part_and_refused_in_the_whole(project: Project) -> None:
+def test_an_ini_gate_without_a_case_is_skipped_in_a_partial_run_and_refused_in_a_complete_one(project: Project) -> None:
     project.says(cases(RIGHT))
     project.file("pytest.ini", "[pytest]\nrag_gates = accuracy[kind=x] >= 0.5")
     part = project.run("test_it.py")
@@ -143,7 +143,7 @@ def test_a_standing_gate_is_skipped_in_a_part_and_refused_in_the_whole(project: 
     assert "rag_gates: gate 'accuracy[kind=x] >= 0.5': unknown facet 'kind'" in whole.result.stderr.str()
 
 
-def test_a_standing_gate_on_a_baseline_asks_nothing_of_testbeds_that_do_not_have_its_metric(project: Project) -> None:
+def test_an_ini_gate_on_a_baseline_ignores_testbeds_without_its_metric(project: Project) -> None:
     project.says(cases(RIGHT))
     project.file("test_other.py", RUNS.format(arguments="").replace("accuracy", "token_f1"))
     project.file("pytest.ini", "[pytest]\nrag_baseline = b.json\nrag_gates = accuracy >= baseline\n")
@@ -155,7 +155,7 @@ def test_a_standing_gate_on_a_baseline_asks_nothing_of_testbeds_that_do_not_have
     assert set(part.outcomes["q1"]["scores"]) == {"token_f1"}
 
 
-def test_gates_of_functions_that_were_not_asked_for_are_not_reported(project: Project) -> None:
+def test_gates_of_unselected_functions_are_not_reported(project: Project) -> None:
     two = RUNS + RUNS.partition("import rag_case")[2].replace("test_it", "test_other")
     project.says(cases(RIGHT), "gates=['accuracy >= 0.5']", test=two)
     assert len(project.run("test_it.py").results["gates"]) == 2

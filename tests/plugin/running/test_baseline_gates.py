@@ -1,4 +1,4 @@
-"""A run against its committed baseline: which gates fail, what is said of them, and what results.json keeps."""
+"""A run against its committed baseline: failed gates, their reports, and results.json."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BREAKS = """
     def rag_system():
         return say
 """
-"""A conftest whose system answers "q1 Paris" with what stands there, but for those that broke."""
+"""A conftest whose system answers "q1 Paris" with "Paris", except for the cases that it breaks."""
 
 
 def rows(n: int, *, evidence: bool = True) -> list[Row]:
@@ -62,7 +62,7 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(project: Project, capsy
     assert overall["p_value"] == 0.0625
     assert (overall["baseline"], overall["delta"]) == pytest.approx((11 / 12, -5 / 12))
     assert (cells["status"], cells["slice"], cells["verdict"]) == ("failed", {"topic": "Loans"}, "worse")
-    assert cells["p_value"] == 0.5**6  # the other comparisons reach this only if the six cases do
+    assert cells["p_value"] == 0.5**6  # the other comparisons reach this p only if these six cases break
     assert [cell["verdict"] for cell in cells["cells"]] == ["not_worse", "worse"]
     run.said(
         "0.00 < 0.98 (n 6, was 1.00) at topic=Loans",
@@ -73,20 +73,20 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(project: Project, capsy
         "test_it accuracy: fixed q2",
         "*inconclusive: too few cases to decide",
     )
-    noise = "no significant change"  # by its own test; the gate's says more
-    assert noise not in run.text
-    assert noise not in (project.path / "rag.md").read_text("utf-8").lower()
-    told = run.results["comparison"]
-    assert told["baseline"]["path"] == "rag-baseline.json"
-    assert told["cases"]["compared"] == 12
-    assert told["comparisons"][0]["causes"] == {"retrieval": 0, "generation": 6, "both": 0, "unknown": 0}
-    assert [nodeid[-4:] for nodeid in told["comparisons"][0]["fixed"]] == ["[q2]"]
+    unchanged = "no significant change"  # the verdict of the gate is more precise
+    assert unchanged not in run.text
+    assert unchanged not in (project.path / "rag.md").read_text("utf-8").lower()
+    comparison = run.results["comparison"]
+    assert comparison["baseline"]["path"] == "rag-baseline.json"
+    assert comparison["cases"]["compared"] == 12
+    assert comparison["comparisons"][0]["causes"] == {"retrieval": 0, "generation": 6, "both": 0, "unknown": 0}
+    assert [nodeid[-4:] for nodeid in comparison["comparisons"][0]["fixed"]] == ["[q2]"]
     assert len(run.results["baseline"]["cases"]) == 12
-    shown(run.text, capsys)
+    expect_show_prints_the_same(run.text, capsys)
 
 
-def shown(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Assert that `rageval show` prints the section of the baseline and the gates as the summary did."""
+def expect_show_prints_the_same(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Assert that `rageval show` prints the sections of the baseline and the gates like the summary."""
     capsys.readouterr()
     assert main(["show", "--full"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -94,10 +94,10 @@ def shown(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     end = next(at for at, line in enumerate(lines) if line.startswith("rag: "))
     sections = lines[start : end - 1]  # up to the empty line before the account
     assert "gates" in sections
-    assert sections == [line.rstrip() for line in text.splitlines()][found(text, lines[start]) :][: len(sections)]
+    assert sections == [line.rstrip() for line in text.splitlines()][line_number(text, lines[start]) :][: len(sections)]
 
 
-def found(text: str, line: str) -> int:
+def line_number(text: str, line: str) -> int:
     return [each.rstrip() for each in text.splitlines()].index(line)
 
 
@@ -115,12 +115,12 @@ def test_a_drop_within_the_tolerance_holds(project: Project, gate: str, status: 
 
 
 @pytest.mark.parametrize(("policy", "status"), [("pass", 0), ("warn", 0), ("fail", 1)])
-def test_too_few_cases_decide_as_the_ini_says(project: Project, policy: str, status: int) -> None:
+def test_rag_inconclusive_decides_on_too_few_cases(project: Project, policy: str, status: int) -> None:
     project.says(rows(6), 'gates=["accuracy >= baseline"]')
     breaks(project)
-    project.file("pytest.ini", f"[pytest]\nrag_baseline = kept/b.json\nrag_inconclusive = {policy}")
+    project.file("pytest.ini", f"[pytest]\nrag_baseline = baselines/b.json\nrag_inconclusive = {policy}")
     assert project.run("--rag-update-baseline").status == 0
-    assert (project.path / "kept" / "b.json").is_file()
+    assert (project.path / "baselines" / "b.json").is_file()
     breaks(project, "q1", "q2")
     run = project.run("-v")
     assert run.status == status
@@ -129,11 +129,11 @@ def test_too_few_cases_decide_as_the_ini_says(project: Project, policy: str, sta
         run.said("*over * cases, not significant*")
     else:
         run.said("*inconclusive: too few cases to decide*", "  INCONCLUSIVE  accuracy >= baseline *")
-    warned = "warning: test_it: accuracy >= baseline is inconclusive; rag_inconclusive = fail would fail it"
-    assert (warned in run.prose) == (policy == "warn")
+    warning = "warning: test_it: accuracy >= baseline is inconclusive; rag_inconclusive = fail would fail it"
+    assert (warning in run.prose) == (policy == "warn")
 
 
-def test_a_level_of_the_ini_decides(project: Project) -> None:
+def test_the_significance_level_of_the_ini_decides(project: Project) -> None:
     project.says(rows(6), 'gates=["accuracy >= baseline"]')
     breaks(project)
     project.run(*UPDATE)
@@ -142,7 +142,7 @@ def test_a_level_of_the_ini_decides(project: Project) -> None:
     assert project.run(*AGAINST, "-o", "rag_alpha=0.12").status == 0
 
 
-def test_gates_of_a_session_are_decided_together(project: Project, mode: Mode) -> None:
+def test_gates_of_a_session_share_the_significance_level(project: Project, mode: Mode) -> None:
     project.says(rows(12), 'gates=["accuracy[topic=Funds] >= baseline", "accuracy[topic=Loans] >= baseline"]')
     breaks(project, "q1", "q3", "q5", "q7")
     project.run(*UPDATE, *mode)
@@ -150,7 +150,7 @@ def test_gates_of_a_session_are_decided_together(project: Project, mode: Mode) -
     run = project.run("-v", *AGAINST, *mode)
     funds, loans = run.gates.values()
     assert (run.status, funds["verdict"], loans["verdict"]) == (0, "inconclusive", "not_worse")
-    assert funds["p_value"] == 1 - (31 / 32) ** 2  # each of the two could have had five cases of five broken
+    assert funds["p_value"] == 1 - (31 / 32) ** 2  # each of the two gates could have five broken cases of five
     run.said("*one-sided p 0.062 over 6 cases, corrected over 2 comparisons*")
     run = project.run("-v", *AGAINST, "-o", "rag_alpha_per=gate", *mode)
     funds, loans = run.gates.values()
@@ -173,15 +173,15 @@ def test_repeats_and_two_systems_are_compared_case_by_case(project: Project) -> 
             return os.environ.get("SAYS", "Paris")
         """,
     )
-    given = ("--rag-system", "systems:good", "--rag-system", "systems:worse", "--rag-repeat", "2")
-    project.run(*UPDATE, *given)
-    kept = json.loads((project.path / "rag-baseline.json").read_text(encoding="utf-8"))
-    assert len(kept["cases"]) == 16
-    assert {len(each["said"]) for each in kept["cases"]} == {2}
+    systems = ("--rag-system", "systems:good", "--rag-system", "systems:worse", "--rag-repeat", "2")
+    project.run(*UPDATE, *systems)
+    baseline = json.loads((project.path / "rag-baseline.json").read_text(encoding="utf-8"))
+    assert len(baseline["cases"]) == 16
+    assert {len(each["said"]) for each in baseline["cases"]} == {2}
     project.pytester.plugins.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SAYS", "Rome")
-        run = project.run("-v", *AGAINST, *given)
+        run = project.run("-v", *AGAINST, *systems)
     assert run.status == 1
     gate = run.gates["accuracy >= baseline"]
     assert [(cell["slice"]["system"], cell["verdict"], cell["n_pairs"]) for cell in gate["cells"]] == [
@@ -201,21 +201,21 @@ def test_new_removed_renamed_and_changed_cases_are_not_compared(project: Project
     assert run.status == 0
     run.said("against *: 3 cases compared, 1 renamed, 1", "  new, 1 removed, 1 changed, data or settings differ")
     assert run.gates["accuracy >= baseline"]["n_pairs"] == 3
-    told = run.results["comparison"]["cases"]
-    assert told["renamed"] == [["test_it.py::test_it[q2]", "test_it.py::test_it[kettle]"]]
-    assert told["changed"] == ["test_it.py::test_it[q3]"]
+    counts = run.results["comparison"]["cases"]
+    assert counts["renamed"] == [["test_it.py::test_it[q2]", "test_it.py::test_it[kettle]"]]
+    assert counts["changed"] == ["test_it.py::test_it[q3]"]
 
 
-BROKEN: dict[str, tuple[str | None, str]] = {
+INVALID: dict[str, tuple[str | None, str]] = {
     "none": (None, "there is no baseline *rag-baseline.json yet; write it with --rag-update-baseline"),
     "conflict": ("<<<<<<< ours\n{}", "*rag-baseline.json:1: invalid JSON *; resolve the conflict or *"),
     "another": ('{"schema": 9}', "*rag-baseline.json: the baseline's schema is 9, expected 1 or 2; *"),
 }
 
 
-@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("kind", INVALID)
 def test_a_baseline_that_cannot_be_read_is_a_usage_error(project: Project, kind: str) -> None:
-    text, problem = BROKEN[kind]
+    text, problem = INVALID[kind]
     project.says(rows(1), conftest=SAYS)
     if text is not None:
         project.file("rag-baseline.json", text)
@@ -240,7 +240,7 @@ def test_a_baseline_that_cannot_be_read_is_a_usage_error(project: Project, kind:
         ([*AGAINST, "-o", "rag_alpha_per=run"], "rag_alpha_per is 'run'; write session or gate"),
     ],
 )
-def test_settings_that_are_none_are_usage_errors(project: Project, arguments: Sequence[str], problem: str) -> None:
+def test_invalid_settings_are_usage_errors(project: Project, arguments: Sequence[str], problem: str) -> None:
     project.says([case("q1", RIGHT), case("q2", WRONG)])
     run = project.run(*arguments)
     assert run.status == 4

@@ -1,4 +1,4 @@
-"""When a run becomes the baseline, and what keeps the file as it is."""
+"""When a run becomes the baseline, and when the file stays unchanged."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from support.projects.rag_project import RAISES, RIGHT, WRONG, Mode, Project, ca
 from pytest_rageval.cli import main
 
 FILE = "rag-baseline.json"
-GIVEN = ("--rag-baseline", FILE)
-UPDATE = (*GIVEN, "--rag-update-baseline")
-PART = (*GIVEN, "--rag-update-baseline-part")
+AGAINST = ("--rag-baseline", FILE)
+UPDATE = (*AGAINST, "--rag-update-baseline")
+PART = (*AGAINST, "--rag-update-baseline-part")
 KEEP = "run all tests, or keep the rest with --rag-update-baseline-part"
 
 TWO = """
@@ -53,8 +53,8 @@ STOPS = """
 """
 
 
-def kept(project: Project) -> list[tuple[str, str, float]]:
-    """Return what the baseline holds: testbed, case, accuracy."""
+def baseline_scores(project: Project) -> list[tuple[str, str, float]]:
+    """Return the testbed, the case and the accuracy of each entry of the baseline."""
     plain = json.loads((project.path / FILE).read_text(encoding="utf-8"))
     return [(each["testbed"].rpartition("::")[2], each["case"], each["scores"]["accuracy"]) for each in plain["cases"]]
 
@@ -77,19 +77,19 @@ def test_an_update_writes_through_a_symbolic_link(project: Project, baseline: Pa
     assert project.run(*UPDATE).status == 0
     assert baseline.is_symlink()
     assert target.read_text() != before
-    assert ("test_it", "q2", 0.0) in kept(project)
+    assert ("test_it", "q2", 0.0) in baseline_scores(project)
 
 
-@pytest.mark.parametrize("args", [GIVEN, PART], ids=["compared", "updated in part"])
-def test_a_baseline_that_is_nested_too_deep_is_one_sentence(project: Project, baseline: Path, args: Mode) -> None:
+@pytest.mark.parametrize("args", [AGAINST, PART], ids=["compared", "updated in part"])
+def test_a_baseline_nested_too_deep_is_refused_with_one_sentence(project: Project, baseline: Path, args: Mode) -> None:
     baseline.write_text(
         baseline.read_text().replace('"facets": {', '"facets": {"x": ' + "[" * 3000 + "]" * 3000 + ", ")
     )
     run = project.run(*args)
     assert run.status == 4
-    said = run.text + run.result.stderr.str()
-    assert "rag-baseline.json:1: invalid JSON (it is nested deeper than 100 levels); resolve" in said
-    assert "INTERNALERROR" not in said
+    output = run.text + run.result.stderr.str()
+    assert "rag-baseline.json:1: invalid JSON (it is nested deeper than 100 levels); resolve" in output
+    assert "INTERNALERROR" not in output
 
 
 def test_a_baseline_is_the_same_for_the_same_run(project: Project, baseline: Path, mode: Mode) -> None:
@@ -101,7 +101,7 @@ def test_a_baseline_is_the_same_for_the_same_run(project: Project, baseline: Pat
     assert [line for line in after.splitlines() if '"run"' not in line] == [
         line for line in before.splitlines() if '"run"' not in line
     ]
-    assert len(kept(project)) == 6
+    assert len(baseline_scores(project)) == 6
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_baseline_is_the_same_for_the_same_run(project: Project, baseline: Pat
         (["--deselect", "test_it.py::test_it[q2]"], f"1 case left out; {KEEP}"),
     ],
 )
-def test_a_part_of_the_project_does_not_become_the_baseline(
+def test_a_partial_run_does_not_become_the_baseline(
     project: Project, baseline: Path, arguments: list[str], why: str
 ) -> None:
     before = baseline.read_bytes()
@@ -132,7 +132,7 @@ def test_a_part_of_the_project_does_not_become_the_baseline(
         ((RIGHT, RIGHT, WRONG), STOPS, 2, "the session was interrupted"),
     ],
 )
-def test_a_run_that_is_not_whole_does_not_become_the_baseline(
+def test_a_run_with_errors_skips_or_an_interrupt_does_not_become_the_baseline(
     project: Project, baseline: Path, rows: tuple[str, ...], test: str, status: int, why: str
 ) -> None:
     before = baseline.read_bytes()
@@ -143,7 +143,7 @@ def test_a_run_that_is_not_whole_does_not_become_the_baseline(
     assert baseline.read_bytes() == before
 
 
-def test_cases_that_were_not_reached_keep_the_baseline(project: Project, baseline: Path) -> None:
+def test_a_run_that_stops_early_leaves_the_baseline_unchanged(project: Project, baseline: Path) -> None:
     before = baseline.read_bytes()
     project.says(cases(RIGHT, RAISES, WRONG), test=TWO)
     run = project.run(*PART, "-x")
@@ -151,37 +151,37 @@ def test_cases_that_were_not_reached_keep_the_baseline(project: Project, baselin
     assert baseline.read_bytes() == before
 
 
-def test_a_part_updates_its_own_part(project: Project, baseline: Path) -> None:
+def test_a_partial_update_changes_only_its_cases(project: Project, baseline: Path) -> None:
     project.says(cases(RIGHT, WRONG, RIGHT), test=TWO)
     assert project.run(*PART, "test_it.py::test_it", "-k", "q2").status == 0
-    assert kept(project) == [
+    assert baseline_scores(project) == [
         ("test_it", "q1", 1.0), ("test_it", "q2", 0.0), ("test_it", "q3", 0.0),
         ("test_other", "q1", 1.0), ("test_other", "q2", 1.0), ("test_other", "q3", 0.0),
     ]  # fmt: skip
 
 
-def test_only_a_whole_run_drops_a_removed_case_from_the_baseline(project: Project, baseline: Path) -> None:
+def test_only_a_complete_run_removes_a_case_from_the_baseline(project: Project, baseline: Path) -> None:
     project.says(cases(RIGHT, RIGHT), test=TWO)
     assert project.run(*PART, "test_it.py::test_it").status == 0
-    assert len(kept(project)) == 6
+    assert len(baseline_scores(project)) == 6
     assert project.run(*UPDATE).status == 0
-    assert len(kept(project)) == 4
+    assert len(baseline_scores(project)) == 4
 
 
-def test_a_broken_baseline_is_written_anew_as_a_whole_alone(project: Project, baseline: Path) -> None:
+def test_only_a_complete_update_replaces_an_invalid_baseline(project: Project, baseline: Path) -> None:
     baseline.write_text("<<<<<<< ours", encoding="utf-8")
     assert project.run(*PART).status == 4
     assert baseline.read_text(encoding="utf-8") == "<<<<<<< ours"
     assert project.run(*UPDATE).status == 0
-    assert len(kept(project)) == 6
+    assert len(baseline_scores(project)) == 6
 
 
-def test_a_gate_that_fails_keeps_no_run_from_becoming_the_baseline(project: Project) -> None:
+def test_a_run_with_a_failed_gate_may_become_the_baseline(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), 'gates=["accuracy >= 0.9", "accuracy >= baseline"]')
     run = project.run(*UPDATE)
     assert run.status == 1
     assert [gate["status"] for gate in run.gates.values()] == ["failed", "skipped"]
-    assert [value for *_, value in kept(project)] == [1.0, 0.0]
+    assert [value for *_, value in baseline_scores(project)] == [1.0, 0.0]
 
 
 def test_show_prints_an_updating_run_like_its_session(

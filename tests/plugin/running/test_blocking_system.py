@@ -1,4 +1,4 @@
-"""An ``async def`` around a client that blocks: one hint, by what was measured."""
+"""An ``async def`` system around a blocking client gets one hint, based on measured times."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def test_a_system_that_blocks_gets_one_hint(project: Project) -> None:
     [("await asyncio.sleep(0.06)", []), ("time.sleep(0.06)", ["--rag-concurrency=1"]), ("time.sleep(0.001)", [])],
     ids=["awaits", "one at a time", "hardly"],
 )
-def test_other_systems_get_none(project: Project, wait: str, options: list[str]) -> None:
+def test_other_systems_get_no_hint(project: Project, wait: str, options: list[str]) -> None:
     project.says(cases(*["say Paris"] * 20), conftest=SLOW.replace("WAIT", wait))
     assert "event loop" not in project.run(*options).text

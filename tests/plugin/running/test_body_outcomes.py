@@ -1,4 +1,4 @@
-"""What a test's own marks, fixtures and body do to its case."""
+"""How the marks, the fixtures and the body of a test change the status of its case."""
 
 from __future__ import annotations
 
@@ -67,22 +67,22 @@ TESTS = """
 """
 
 
-def test_what_a_test_does_to_its_case(project: Project, mode: Mode) -> None:
+def test_marks_fixtures_and_body_decide_the_status_of_a_case(project: Project, mode: Mode) -> None:
     project.says(cases(WRONG), test=TESTS)
     run = project.run(*mode)
-    ends = {
+    statuses = {
         outcome["nodeid"].partition("::")[2].partition("[")[0]: (outcome["status"], outcome["error_type"])
         for outcome in run.results["outcomes"]
     }
-    assert ends == {
-        "test_skips": ("scored", None),  # too late to be left out: it has its scores
+    assert statuses == {
+        "test_skips": ("scored", None),  # it was scored before the skip
         "test_skipped": ("skipped", "skipped"),
         "test_skipped_if": ("skipped", "skipped"),
         "test_expected": ("scored", None),
         "test_not_run": ("skipped", "skipped"),
         "test_better": ("scored", None),
         "test_before": ("error", "setup_error"),
-        "test_after": ("scored", None),  # it was answered and scored; what came later is the test's own trouble
+        "test_after": ("scored", None),  # it was scored before the fixture failed
         "test_end": ("scored", None),
         "test_fails": ("scored", None),
         "test_importorskip": ("scored", None),
@@ -94,7 +94,7 @@ def test_what_a_test_does_to_its_case(project: Project, mode: Mode) -> None:
     assert run.status == 1
 
 
-def test_a_skip_after_scoring_hides_no_miss_from_a_gate(project: Project) -> None:
+def test_a_case_skipped_after_scoring_still_counts_in_gates(project: Project) -> None:
     test = """
         import pytest
         from pytest_rageval import rag_case
@@ -110,7 +110,7 @@ def test_a_skip_after_scoring_hides_no_miss_from_a_gate(project: Project) -> Non
     assert [(gate["value"], gate["n"]) for gate in run.results["gates"]] == [(0.5, 2), (0.0, 2), (2.0, 2)]
 
 
-def test_skipped_cases_are_in_no_mean_and_no_error_rate(project: Project) -> None:
+def test_skipped_cases_count_in_no_mean_and_no_error_rate(project: Project) -> None:
     test = """
         import pytest
         from pytest_rageval import rag_case
@@ -140,7 +140,7 @@ def test_missed_cases_pass_and_are_shown(project: Project, mode: Mode) -> None:
         project.run().said("test_it.py .mm.*")
 
 
-def test_a_case_misses_by_the_bound_of_its_gate(project: Project) -> None:
+def test_the_bound_of_the_gate_decides_whether_a_case_is_missed(project: Project) -> None:
     rows = cases("say Paris is in France")  # token_f1 is a half
     for bound, missed in (("0.6", 1), ("0.3", 0)):
         project.says(rows, f"gates=['token_f1 >= {bound}']", test=RUNS.replace('"accuracy"', '"token_f1"'))

@@ -1,4 +1,4 @@
-"""What broke cases without any labels: whether the passages that the system saw still hold the gold answer."""
+"""Causes of broken cases without labels: whether the passages contain the gold answer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def parts(retriever: str = "", answer: str = "query.passages[0].text") -> str:
 
 @pytest.fixture
 def menu(project: Project) -> Project:
-    """Make a project without labels, and its baseline, which is all right."""
+    """Make a project without labels, and its baseline without a missed case."""
     project.says(NO_LABELS, 'gates=["accuracy >= baseline"]', conftest=parts())
     project.file("menu.txt", MENU)
     project.file("pytest.ini", "[pytest]\nrag_corpus = lines:menu.txt\nrag_top_k = 2\n")
@@ -80,21 +80,21 @@ def test_the_report_separates_a_broken_retriever_from_a_broken_prompt(
     menu.file("conftest.py", conftest)
     run = menu.run("-v", *AGAINST, "--rag-markdown", "rag.md", "--rag-html", "rag.html")
     assert run.status == 1
-    (told,) = run.results["comparison"]["comparisons"]
-    assert told["causes"] == {"retrieval": 0, "generation": 0, "both": 0, "unknown": 0} | {cause: n}
-    assert told["by_answer"] == n
+    (comparison,) = run.results["comparison"]["comparisons"]
+    assert comparison["causes"] == {"retrieval": 0, "generation": 0, "both": 0, "unknown": 0} | {cause: n}
+    assert comparison["by_answer"] == n
     run.said(f"*broke: {cause} {n}, by answer*", f"test_it accuracy: broke *({cause} {n}, by answer)")
     assert f"| {cause} by answer |" in (menu.path / "rag.md").read_text(encoding="utf-8")
     assert f"{n} {cause}, by answer" in (menu.path / "rag.html").read_text(encoding="utf-8")
 
 
-def test_supplied_passages_are_seen_and_answers_without_texts_are_unknown(project: Project) -> None:
+def test_the_cause_is_generation_with_supplied_passages_and_unknown_without_texts(project: Project) -> None:
     passages = [{"id": "p", "text": "It costs 10 euros."}]
     rows = [case(f"q{at}", "What does it cost?", "10 euros", passages=passages) for at in range(6)]
     for row, causes in (({}, {"generation": 6}), ({"passages": None}, {"unknown": 6})):
-        kept = [{name: value for name, value in (each | row).items() if value is not None} for each in rows]
-        project.says(kept, conftest=SUPPLIED.replace("{answer}", '"10 euros"'))
+        records = [{name: value for name, value in (each | row).items() if value is not None} for each in rows]
+        project.says(records, conftest=SUPPLIED.replace("{answer}", '"10 euros"'))
         assert project.run(*UPDATE).status == 0
         project.file("conftest.py", SUPPLIED.replace("{answer}", '"nothing"'))
-        (told,) = project.run(*AGAINST).results["comparison"]["comparisons"]
-        assert told["causes"] == {"retrieval": 0, "generation": 0, "both": 0, "unknown": 0} | causes
+        (comparison,) = project.run(*AGAINST).results["comparison"]["comparisons"]
+        assert comparison["causes"] == {"retrieval": 0, "generation": 0, "both": 0, "unknown": 0} | causes

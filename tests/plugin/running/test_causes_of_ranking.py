@@ -36,7 +36,7 @@ def conftest(order: str, answer: str) -> str:
     return CONFTEST.replace("{order}", order).replace("{answer}", answer)
 
 
-def test_evidence_that_moves_down_breaks_the_ranking_and_not_the_answer(project: Project) -> None:
+def test_lower_ranked_evidence_is_a_retrieval_cause_of_the_ranking_metric_only(project: Project) -> None:
     gates = 'gates=["RR >= baseline", "accuracy >= baseline"]'
     right = "next(p.text for p in query.passages if query.question.split()[4] in p.text.split())"
     project.says(CASES, gates, conftest=conftest("best", right))
@@ -50,7 +50,7 @@ def test_evidence_that_moves_down_breaks_the_ranking_and_not_the_answer(project:
     run = project.run(*baseline, "--rag-markdown", "rag.md", "--rag-html", "rag.html")
     assert run.status == 1
     none = {"retrieval": 0, "generation": 0, "both": 0, "unknown": 0}
-    causes = {told["metric"]: told["causes"] for told in run.results["comparison"]["comparisons"] if not told["slice"]}
+    causes = {each["metric"]: each["causes"] for each in run.results["comparison"]["comparisons"] if not each["slice"]}
     assert causes == {"RR": none | {"retrieval": N}, "accuracy": none | {"generation": N}}
     run.said("*RR >= baseline*", f"*broke: retrieval {N}", "*accuracy >= baseline*", f"*broke: generation {N}")
     rows = (project.path / "rag.md").read_text(encoding="utf-8")

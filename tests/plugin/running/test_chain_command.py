@@ -1,4 +1,4 @@
-"""``rageval chain``: what a user sees of a chain without running tests."""
+"""``rageval chain`` checks a chain and runs it on one question, without tests."""
 
 from __future__ import annotations
 
@@ -72,17 +72,17 @@ def run(project: Project, *args: str) -> list[str]:
 
 def run_lines(project: Project, *args: str) -> list[str]:
     """Return the lines of ``rageval chain run`` that ends with 0."""
-    done = project.command("chain", "run", *args)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.splitlines()
+    result = project.command("chain", "run", *args)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.splitlines()
 
 
 def refused(project: Project, *args: str) -> str:
-    """Return the one sentence of a command that cannot begin."""
-    done = project.command("chain", *args)
-    assert (done.returncode, done.stdout) == (4, "")
-    assert done.stderr.count("\n") == 1
-    return str(done.stderr)
+    """Return the one sentence of a command that is refused."""
+    result = project.command("chain", *args)
+    assert (result.returncode, result.stdout) == (4, "")
+    assert result.stderr.count("\n") == 1
+    return str(result.stderr)
 
 
 def test_a_run_shows_every_prompt_document_and_reply_with_gold_marked(chains: Project) -> None:
@@ -130,11 +130,11 @@ def test_a_run_shows_every_prompt_document_and_reply_with_gold_marked(chains: Pr
     ]
 
 
-def test_gold_that_was_not_found_is_listed_and_never_sent(chains: Project) -> None:
+def test_missing_gold_is_listed_and_never_sent(chains: Project) -> None:
     lines = run(chains, "--dataset", "jsonl:cases.jsonl", "--id", "q2")
     assert lines[-2:] == ["not in the documents: CANARY", "not in the answer: CANARY"]
-    shown = [line for line in lines if "CANARY" in line]
-    assert shown == ["  gold answer: CANARY", *lines[-2:]]
+    canary_lines = [line for line in lines if "CANARY" in line]
+    assert canary_lines == ["  gold answer: CANARY", *lines[-2:]]
 
 
 def test_a_question_needs_no_dataset(chains: Project) -> None:
@@ -143,7 +143,7 @@ def test_a_question_needs_no_dataset(chains: Project) -> None:
     assert not any("gold" in line or ">>" in line for line in lines)
 
 
-def test_prompts_only_fills_what_is_known_and_asks_nothing(chains: Project) -> None:
+def test_prompts_only_fills_known_variables_and_asks_nothing(chains: Project) -> None:
     chains.file("pytest.ini", "[pytest]\nrag_model = openai/none\n")
     lines = run(chains, "--dataset", "jsonl:cases.jsonl", "--id", "q1", "--prompts-only")
     assert lines[lines.index("search  generate") :] == [
@@ -176,10 +176,10 @@ def test_until_runs_the_first_actions(chains: Project) -> None:
 
 
 def test_from_runs_one_action_on_given_outputs(chains: Project) -> None:
-    found = {"prompt": "hours", "passages": [{"id": "x", "title": "Given", "text": "A text of 9:00."}]}
-    chains.file("outputs.json", json.dumps({"found": found}))
-    asked = ("--dataset", "jsonl:cases.jsonl", "--id", "q1", "--from", "reply", "--with", "outputs.json")
-    lines = run(chains, *asked)
+    outputs = {"prompt": "hours", "passages": [{"id": "x", "title": "Given", "text": "A text of 9:00."}]}
+    chains.file("outputs.json", json.dumps({"found": outputs}))
+    args = ("--dataset", "jsonl:cases.jsonl", "--id", "q1", "--from", "reply", "--with", "outputs.json")
+    lines = run(chains, *args)
     assert lines[lines.index("reply  generate  script:says.toml") + 1 :][:6] == [
         "  prompt:",
         "  | A text of >>9:00<<.",
@@ -201,19 +201,19 @@ def test_supplied_passages_are_filled_in_without_a_retriever(chains: Project) ->
 
 def test_a_failed_run_shows_what_ran_before(chains: Project) -> None:
     chains.file("says.toml", '[[reply]]\nwhen = "Rewrite"\ntext = "hours"\n\n[[reply]]\nraise = "rate_limited"\n')
-    done = chains.command("chain", "run", "chains/museum.toml", "--question", "When?")
-    assert done.returncode == 1
-    lines = done.stdout.splitlines()
+    result = chains.command("chain", "run", "chains/museum.toml", "--question", "When?")
+    assert result.returncode == 1
+    lines = result.stdout.splitlines()
     assert "found  retrieve  bm25" in lines
-    assert "  error: ModelError: " in done.stdout
+    assert "  error: ModelError: " in result.stdout
     assert lines[-1].startswith("error: ")
 
 
-def test_the_recordings_of_the_tests_answer_it(chains: Project, openai_server: OpenAIServer) -> None:
+def test_a_run_replays_the_recordings_of_the_tests(chains: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = "It opens at 9:00."
     asks(chains, openai_server.base_url, CASES[:1], "rag_record_mode = once", "rag_corpus = pages.jsonl")
-    made = chains.run("--rag-system=chain:chains/museum.toml")
-    assert (made.statuses, len(openai_server.requests)) == ({"q1": "scored"}, 2), made.text
+    first_run = chains.run("--rag-system=chain:chains/museum.toml")
+    assert (first_run.statuses, len(openai_server.requests)) == ({"q1": "scored"}, 2), first_run.text
     stop(openai_server)
     lines = run(chains, "--dataset", "jsonl:cases.jsonl", "--id", "q1")
     assert "chains/museum.toml, model openai/m" in lines
@@ -222,9 +222,9 @@ def test_the_recordings_of_the_tests_answer_it(chains: Project, openai_server: O
 
 
 def test_check_lists_the_actions(chains: Project) -> None:
-    done = chains.command("chain", "check", "chains/museum.toml")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
+    result = chains.command("chain", "check", "chains/museum.toml")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [
         "chains/museum.toml: 3 actions, 2 model calls, model script:says.toml",
         "  1  search  generate  uses question",
         "  2  found   retrieve  uses search           k 2",
@@ -235,8 +235,8 @@ def test_check_lists_the_actions(chains: Project) -> None:
     chains.file(
         "pytest.ini", "[pytest]\nrag_systems =\n    mine: chain:chains/museum.toml@script:says.toml; supplied=ignore\n"
     )
-    done = chains.command("chain", "check", "mine")
-    assert done.stdout.splitlines()[-1] == "The ini has no rag_corpus: each case has to supply passages."
+    result = chains.command("chain", "check", "mine")
+    assert result.stdout.splitlines()[-1] == "The ini has no rag_corpus: each case has to supply passages."
 
 
 TOOLS = """
@@ -252,13 +252,13 @@ TOOLS = """
     expression = "len(page.split())"
 
     [[action]]
-    name = "counted"
+    name = "sentence"
     do = "template"
     text = "{words.prompt} words"
 """
 
 
-def test_tools_and_expressions_run_as_in_a_test(chains: Project) -> None:
+def test_tools_and_expressions_run_like_in_a_test(chains: Project) -> None:
     chains.file("tools.toml", TOOLS)
     assert run_lines(chains, "tools.toml", "--question", "museum")[4:] == [
         "page  tool  Search",
@@ -274,7 +274,7 @@ def test_tools_and_expressions_run_as_in_a_test(chains: Project) -> None:
         "  value:",
         "  | 9",
         "",
-        "counted  template",
+        "sentence  template",
         "  text:",
         "  | 9 words",
         "",
@@ -319,7 +319,7 @@ def test_a_tool_that_the_environment_lacks_is_refused(chains: Project, word: str
         ),
     ],
 )
-def test_bad_input_is_one_sentence(chains: Project, args: str, problem: str) -> None:
+def test_bad_input_is_refused_with_one_sentence(chains: Project, args: str, problem: str) -> None:
     chains.file("faulty.toml", '[[action]]\nname = "reply"\ndo = "generate"\nprompt = "{questoin}"\n')
     assert problem in refused(chains, *args.replace("MUSEUM", "chains/museum.toml").split())
 
@@ -339,7 +339,7 @@ def test_an_empty_question_is_refused(chains: Project) -> None:
         ({"reply": "x", "found": "x"}, "unknown action before reply 'reply'"),
     ],
 )
-def test_bad_outputs_are_one_sentence(chains: Project, outputs: object, problem: str) -> None:
+def test_bad_outputs_are_refused_with_one_sentence(chains: Project, outputs: object, problem: str) -> None:
     Path(chains.path / "o.json").write_text(json.dumps(outputs), encoding="utf-8")
     text = refused(chains, "run", "chains/museum.toml", "--question", "x", "--from", "reply", "--with", "o.json")
     assert "o.json" in text

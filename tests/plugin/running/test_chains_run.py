@@ -1,4 +1,4 @@
-"""``--rag-system chain:FILE.toml``: without a key, over HTTP, in any process, and its faults before anything runs."""
+"""``--rag-system chain:FILE.toml``: without a key, over HTTP, on workers, and refusals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from support.projects.model_projects import PRICES, asks, stop, table
 from support.projects.rag_project import Mode, Project, case
 from support.projects.resume_project import SAYS, resume
-from support.projects.resume_project import stop as interrupted
+from support.projects.resume_project import stop as interrupt
 from support.servers.openai_replies import last_user
 from support.servers.openai_server import OpenAIServer
 
@@ -57,7 +57,7 @@ CASES = [
 CHAIN = "--rag-system=chain:chains/rewrite.toml"
 
 
-def written(project: Project, *ini: str, chain: str = REWRITE) -> Project:
+def write_project(project: Project, *ini: str, chain: str = REWRITE) -> Project:
     """Write a project with a corpus, three cases and a chain."""
     project.data([{key: value for key, value in row.items() if key != "passages"} for row in CASES])
     project.data(PAGES, "pages.jsonl")
@@ -69,7 +69,7 @@ def written(project: Project, *ini: str, chain: str = REWRITE) -> Project:
 
 
 def test_a_chain_runs_without_a_key(project: Project, mode: Mode) -> None:
-    run = written(project).run(CHAIN, *mode)
+    run = write_project(project).run(CHAIN, *mode)
     assert run.status == 0, run.text
     for outcome in run.results["outcomes"]:
         facets, answer = outcome["facets"], outcome["answer"]
@@ -85,12 +85,15 @@ def test_a_chain_asks_two_models_over_http_and_replays(project: Project, openai_
     openai_server.reply = lambda body: "capital" if "Rewrite" in last_user(body) else " Paris \n"
     asks(project, openai_server.base_url, [], "rag_record_mode = once", "rag_corpus = pages.jsonl")
     ini = (project.path / "pytest.ini").read_text(encoding="utf-8")
-    written(project, chain=REWRITE.replace("max_tokens = 40", 'max_tokens = 40\nmodel = "openai/small"'))
+    write_project(project, chain=REWRITE.replace("max_tokens = 40", 'max_tokens = 40\nmodel = "openai/small"'))
     project.file("pytest.ini", ini)
     first = project.run(CHAIN)
     assert first.status == 0, first.text
-    sent = [request.body for request in openai_server.requests]
-    assert sorted((body["model"], body.get("max_tokens")) for body in sent) == [("m", None)] * 3 + [("small", 40)] * 3
+    request_bodies = [request.body for request in openai_server.requests]
+    assert (
+        sorted((body["model"], body.get("max_tokens")) for body in request_bodies)
+        == [("m", None)] * 3 + [("small", 40)] * 3
+    )
     assert {outcome["answer"]["text"] for outcome in first.results["outcomes"]} == {"Paris"}
     assert sorted(os.listdir(project.path / "cassettes")) == ["model-openai--m.jsonl", "model-openai--small.jsonl"]
     facets = first.results["outcomes"][0]["facets"]
@@ -107,7 +110,7 @@ def test_a_chain_asks_two_models_over_http_and_replays(project: Project, openai_
         assert outcome["answer"]["ranking"] == before["ranking"]
 
 
-def test_an_alias_sets_options_and_a_model_beside_the_ini(project: Project, openai_server: OpenAIServer) -> None:
+def test_an_alias_sets_options_and_a_model(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = "Paris"
     lines = (
         "rag_systems =",
@@ -116,7 +119,7 @@ def test_an_alias_sets_options_and_a_model_beside_the_ini(project: Project, open
     )
     asks(project, openai_server.base_url, [], "rag_corpus = pages.jsonl", *lines)
     ini = (project.path / "pytest.ini").read_text(encoding="utf-8")
-    written(project)
+    write_project(project)
     project.file("chains/found.toml", '[[action]]\nname = "found"\ndo = "retrieve"\n')
     project.file("pytest.ini", ini)
     run = project.run("--rag-system=rewrite", "--rag-system=found")
@@ -125,16 +128,16 @@ def test_an_alias_sets_options_and_a_model_beside_the_ini(project: Project, open
     assert (facets["rewrite"]["workflow"], facets["rewrite"]["model"]) == ("rewrite", "openai/small")
     assert (facets["found"]["workflow"], facets["found"].get("model")) == ("found", None)
     assert {request.body["model"] for request in openai_server.requests} == {"small"}
-    found = [outcome for outcome in run.results["outcomes"] if outcome["system"] == "found"]
-    assert [outcome["scores"]["has_answer"] for outcome in found] == [
-        {"value": None, "reason": found[0]["scores"]["has_answer"]["reason"]}
+    outcomes = [outcome for outcome in run.results["outcomes"] if outcome["system"] == "found"]
+    assert [outcome["scores"]["has_answer"] for outcome in outcomes] == [
+        {"value": None, "reason": outcomes[0]["scores"]["has_answer"]["reason"]}
     ] * 3
-    assert [outcome["scores"]["R@2"]["value"] for outcome in found] == [1.0] * 3
+    assert [outcome["scores"]["R@2"]["value"] for outcome in outcomes] == [1.0] * 3
 
 
 def test_a_script_answers_an_action(project: Project) -> None:
     chain = REWRITE.replace("max_tokens = 40", 'model = "script:replies.toml"')
-    written(project, chain=chain)
+    write_project(project, chain=chain)
     project.file("replies.toml", '[[reply]]\nwhen = "Rewrite"\ntext = "capital of France"\n')
     run = project.run(CHAIN)
     assert run.status == 0, run.text
@@ -175,7 +178,7 @@ OWN_RETRIEVER = """
 
 
 def test_actions_name_their_retrievers(project: Project) -> None:
-    run = written(project, chain=RETRIEVERS).run(CHAIN)
+    run = write_project(project, chain=RETRIEVERS).run(CHAIN)
     assert run.status == 0, run.text
     for outcome in run.results["outcomes"]:
         one, two = (step["detail"] for step in outcome["answer"]["trace"][:2])
@@ -185,21 +188,21 @@ def test_actions_name_their_retrievers(project: Project) -> None:
         assert outcome["facets"].get("model") is None
 
 
-def test_a_kind_is_built_over_the_corpus_beside_a_retriever_of_ones_own(project: Project) -> None:
-    written(project, chain=RETRIEVERS)
+def test_a_named_retriever_of_a_chain_is_used_despite_a_retriever_fixture(project: Project) -> None:
+    write_project(project, chain=RETRIEVERS)
     project.file("conftest.py", OWN_RETRIEVER)
     run = project.run(CHAIN)
     assert run.status == 0, run.text
     assert [outcome["scores"]["R@2"]["value"] for outcome in run.results["outcomes"]] == [1.0] * 3
-    written(project)
+    write_project(project)
     run = project.run(CHAIN)
     assert [outcome["answer"]["ranking"][0]["doc_id"] for outcome in run.results["outcomes"]] == ["mine"] * 3
 
 
-def test_a_run_goes_on_unless_its_chain_has_changed(project: Project) -> None:
-    written(project)
+def test_a_run_is_resumed_only_if_its_chain_is_unchanged(project: Project) -> None:
+    write_project(project)
     project.file("conftest.py", SAYS)
-    interrupted(project, "test_it[q3]", CHAIN)
+    interrupt(project, "test_it[q3]", CHAIN)
     project.file("chains/rewrite.toml", REWRITE.replace("at most 5 words", "one word"))
     run = project.run(CHAIN, "--rag-resume", fresh=False, json_path=None)
     assert run.status == 4
@@ -214,10 +217,10 @@ def test_a_run_goes_on_unless_its_chain_has_changed(project: Project) -> None:
 def test_a_dry_run_counts_the_calls_exactly_by_model(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, [], "rag_corpus = pages.jsonl")
     ini = (project.path / "pytest.ini").read_text(encoding="utf-8")
-    written(project, chain=REWRITE.replace("max_tokens = 40", 'max_tokens = 40\nmodel = "openai/small"'))
+    write_project(project, chain=REWRITE.replace("max_tokens = 40", 'max_tokens = 40\nmodel = "openai/small"'))
     project.file("pytest.ini", ini)
     rows = table(project.run(CHAIN, "--rag-dry-run", json_path=None))
-    assert {asked: cells[:3] for (_, asked), cells in rows.items() if asked} == {
+    assert {purpose: cells[:3] for (_, purpose), cells in rows.items() if purpose} == {
         "answer": ["openai/small", "3", "3"],
         "later steps": ["openai/m", "3", "3"],
     }
@@ -228,7 +231,7 @@ def test_a_dry_run_counts_the_calls_exactly_by_model(project: Project, openai_se
 def test_a_budget_stops_a_chain_between_two_calls(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, [], "rag_corpus = pages.jsonl", params={**PRICES, "max_tokens": 2})
     ini = (project.path / "pytest.ini").read_text(encoding="utf-8")
-    written(project, chain=REWRITE.replace("max_tokens = 40", ""))
+    write_project(project, chain=REWRITE.replace("max_tokens = 40", ""))
     project.file("pytest.ini", ini)
     run = project.run(CHAIN, "--rag-budget-usd", "0.09", "--rag-concurrency", "1")
     statuses = [outcome["status"] for outcome in run.results["outcomes"]]
@@ -263,8 +266,8 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("chain", "problem"), FAULTS)
-def test_a_fault_of_the_file_ends_the_session_before_anything_runs(project: Project, chain: str, problem: str) -> None:
-    run = written(project, chain=chain).run(CHAIN, json_path=None)
+def test_an_invalid_chain_ends_the_session_before_anything_runs(project: Project, chain: str, problem: str) -> None:
+    run = write_project(project, chain=chain).run(CHAIN, json_path=None)
     assert run.status == 4
     (line,) = [line for line in run.result.stderr.lines if line.startswith("ERROR: ")]
     assert line.startswith(problem)
@@ -280,12 +283,12 @@ def test_a_fault_of_the_file_ends_the_session_before_anything_runs(project: Proj
     ],
 )
 def test_a_wrong_name_is_refused(project: Project, name: str, problem: str) -> None:
-    run = written(project).run(f"--rag-system={name}", json_path=None)
+    run = write_project(project).run(f"--rag-system={name}", json_path=None)
     assert run.status == 4
     assert problem in str(run.result.stderr)
 
 
-def test_a_tool_of_the_environment_is_an_action(project: Project) -> None:
+def test_an_action_may_call_a_tool_of_the_environment(project: Project) -> None:
     chain = """
         [[action]]
         name = "page"
@@ -294,7 +297,7 @@ def test_a_tool_of_the_environment_is_an_action(project: Project) -> None:
         arguments = { title = "{question|after(' is ')|before(' by')}" }
     """
     project.file("test_it.py", TEST)
-    written(project, chain=chain)
+    write_project(project, chain=chain)
     run = project.run(CHAIN, "-k", "q1")
     assert run.status == 0, run.text
     (outcome,) = run.results["outcomes"]
@@ -306,7 +309,7 @@ def test_gold_is_in_no_prompt(project: Project, openai_server: OpenAIServer) -> 
     openai_server.reply = "nothing"
     asks(project, openai_server.base_url, [], "rag_corpus = pages.jsonl")
     ini = (project.path / "pytest.ini").read_text(encoding="utf-8")
-    written(project)
+    write_project(project)
     project.data([{**CASES[0], "answers": ["CANARY-17"], "topic": "t"}])
     project.file("pytest.ini", ini)
     run = project.run(CHAIN)

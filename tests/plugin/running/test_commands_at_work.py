@@ -1,4 +1,4 @@
-"""What `rageval` shows in a terminal while it works, and what Ctrl-C leaves of it."""
+"""Progress of `rageval` in a terminal while it works, and the terminal after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -31,35 +31,37 @@ LINT = [*RAGEVAL, "lint", "slow:data.txt"]
 STAGE = b"\rreading slow:data.txt \xc2\xb7 "
 
 
-def slow(project: Project, seconds: float) -> None:
+def write_project(project: Project, seconds: float) -> None:
     project.file("conftest.py", SLOW.replace("{seconds}", str(seconds)))
     project.file("data.txt", "x")
 
 
-def watched(project: Project, seen: Callable[[subprocess.Popen[bytes], bytes], object]) -> tuple[int, str, str]:
-    """Run the linter with standard error on a terminal, and return its status, its output and what the terminal got.
+def run_in_terminal(
+    project: Project, on_output: Callable[[subprocess.Popen[bytes], bytes], object]
+) -> tuple[int, str, str]:
+    """Run the linter with standard error on a terminal; return its status, its output and the terminal's text.
 
-    ``seen`` is called with the process and all that the terminal has, each time that there is more of it.
+    ``on_output`` is called with the process and the text so far whenever the text grows.
     """
-    ours, theirs = pty.openpty()
+    parent_end, child_end = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "PYTHONUTF8": "1"}
-    with subprocess.Popen(LINT, cwd=project.path, env=env, stdout=subprocess.PIPE, stderr=theirs) as child:
-        os.close(theirs)
+    with subprocess.Popen(LINT, cwd=project.path, env=env, stdout=subprocess.PIPE, stderr=child_end) as child:
+        os.close(child_end)
         text = b""
         while True:
             try:
-                text += os.read(ours, 65_536)
+                text += os.read(parent_end, 65_536)
             except OSError:  # the other end is closed
                 break
-            seen(child, text)
-        os.close(ours)
+            on_output(child, text)
+        os.close(parent_end)
         assert child.stdout is not None
         out = child.stdout.read().decode()
     return child.returncode, out, text.decode().replace("\r\n", "\n")
 
 
 def screen(text: str) -> str:
-    """Return what stands on a terminal in the end."""
+    """Return the final content of a terminal."""
     rows = []
     for row in text.split("\n"):
         cells: list[str] = []
@@ -69,30 +71,30 @@ def screen(text: str) -> str:
     return "\n".join(rows).strip()
 
 
-def test_a_command_shows_what_it_does_and_leaves_nothing_of_it(project: Project) -> None:
-    slow(project, 2)
-    status, out, text = watched(project, lambda *_: None)
+def test_a_command_shows_its_stage_and_erases_it_at_the_end(project: Project) -> None:
+    write_project(project, 2)
+    status, out, text = run_in_terminal(project, lambda *_: None)
     assert STAGE.decode() in text
     assert (status, screen(text)) == (0, "")
     assert out == "Nothing found. Gold answers were matched by accuracy.\n"
 
 
-def test_an_interrupt_erases_the_line_and_says_so(project: Project) -> None:
-    slow(project, 60)
-    sent: list[float] = []
+def test_an_interrupt_erases_the_stage_and_is_reported(project: Project) -> None:
+    write_project(project, 60)
+    sent_at: list[float] = []
 
     def interrupt(child: subprocess.Popen[bytes], text: bytes) -> None:
-        if STAGE in text and not sent:
-            sent.append(time.monotonic())
+        if STAGE in text and not sent_at:
+            sent_at.append(time.monotonic())
             child.send_signal(signal.SIGINT)
 
-    status, out, text = watched(project, interrupt)
-    assert time.monotonic() - sent[0] < 20
+    status, out, text = run_in_terminal(project, interrupt)
+    assert time.monotonic() - sent_at[0] < 20
     assert (status, out, screen(text)) == (130, "", "rageval: interrupted")
 
 
-def test_off_a_terminal_a_stage_is_a_line(project: Project) -> None:
-    slow(project, 2)
+def test_without_a_terminal_a_stage_is_printed_as_a_line(project: Project) -> None:
+    write_project(project, 2)
     run = subprocess.run([*LINT, "--json"], cwd=project.path, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "rageval: reading slow:data.txt\n")
     assert run.stdout.startswith("{")

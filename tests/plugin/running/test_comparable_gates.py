@@ -1,4 +1,4 @@
-"""Gates on a baseline that holds too little of what the run has: they fail, and say how much was compared."""
+"""Gates fail as not comparable if the baseline contains too few cases of the run."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ RANKED = """
 """
 
 
-def museum(project: Project, prefix: str, *, kept: int, top_k: int) -> None:
-    """Write ten questions that two passages answer each, which all but the ``kept`` first name with a prefix."""
+def museum(project: Project, prefix: str, *, unchanged: int, top_k: int) -> None:
+    """Write ten questions with two relevant passages each; all but the first ``unchanged`` get prefixed ids."""
     passages: list[Row] = []
     questions: list[Row] = []
     for at, room in enumerate(ROOMS):
-        name = room if at < kept else f"{prefix}{room}"
+        name = room if at < unchanged else f"{prefix}{room}"
         passages += [{"id": f"{name}{n}", "text": f"The {room} holds statue number {n}."} for n in (1, 2)]
         questions.append({
             "id": f"q{at}", "question": f"What does the {room} hold?", "answers": ["statue"],
@@ -43,10 +43,10 @@ def museum(project: Project, prefix: str, *, kept: int, top_k: int) -> None:
     )
 
 
-def test_labels_made_anew_do_not_hide_a_loss(project: Project) -> None:
-    museum(project, "", kept=10, top_k=5)
+def test_new_labels_do_not_hide_a_drop(project: Project) -> None:
+    museum(project, "", unchanged=10, top_k=5)
     assert project.run("--rag-update-baseline").status == 0
-    museum(project, "new-", kept=1, top_k=1)
+    museum(project, "new-", unchanged=1, top_k=1)
     run = project.run("--rag-markdown", "rag.md", "--rag-html", "rag.html", "--junitxml", "junit.xml")
     gate = run.gates["R@5 >= baseline - 0.05"]
     assert (run.status, gate["status"], gate["verdict"], gate["n_pairs"]) == (1, "failed", "not_comparable", 1)
@@ -63,7 +63,7 @@ def test_labels_made_anew_do_not_hide_a_loss(project: Project) -> None:
 
 
 def rows(n: int, first: int = 1, gold: str = "Paris") -> list[Row]:
-    """Return records that the system answers right, of two topics in turn."""
+    """Return records of two topics in turn that the system answers correctly."""
     return [
         case(f"q{at}", f"say {gold}", gold=gold, topic=("Funds", "Loans")[at % 2], note=str(at))
         for at in range(first, first + n)
@@ -78,14 +78,14 @@ def verdicts(run: Run) -> dict[str, tuple[str, str | None]]:
 GATE = "accuracy >= baseline"
 
 
-def kept(project: Project, *args: str, gates: str = GATE) -> None:
-    """Make the project of ten cases and write its baseline."""
+def write_baseline(project: Project, *args: str, gates: str = GATE) -> None:
+    """Make a project of ten cases and write its baseline."""
     project.says(rows(10), f"gates=[{gates!r}]")
     assert project.run(*UPDATE, *args).status == 0
 
 
-def test_vanished_cases_count_and_deselected_and_new_ones_do_not(project: Project, mode: Mode) -> None:
-    kept(project)
+def test_only_removed_cases_lower_the_share_of_compared_cases(project: Project, mode: Mode) -> None:
+    write_baseline(project)
     project.data([*rows(4), *rows(20, first=101, gold="Rome")])
     run = project.run(*AGAINST, *mode)
     assert verdicts(run) == {GATE: ("failed", "not_comparable")}
@@ -102,14 +102,14 @@ def test_vanished_cases_count_and_deselected_and_new_ones_do_not(project: Projec
     ],
     ids=lambda part: part[0],
 )  # fmt: skip
-def test_what_the_session_leaves_out_is_not_missed(project: Project, part: tuple[str, ...]) -> None:
-    kept(project)
+def test_deselected_cases_do_not_lower_the_share(project: Project, part: tuple[str, ...]) -> None:
+    write_baseline(project)
     run = project.run(*AGAINST, *part)
     assert (run.status, verdicts(run)) == (0, {GATE: ("passed", "not_worse")})
     assert len(run.results["plan"]["deselected"]) >= 8
 
 
-def test_a_path_and_a_part_of_it_miss_nothing_of_other_testbeds(project: Project) -> None:
+def test_cases_of_other_testbeds_do_not_lower_the_share(project: Project) -> None:
     project.says(rows(10), f"gates=[{GATE!r}]")
     project.file("test_first.py", RUNS.replace("{arguments}", "").replace("test_it", "test_first"))
     assert project.run(*UPDATE).status == 0
@@ -121,7 +121,7 @@ def test_a_path_and_a_part_of_it_miss_nothing_of_other_testbeds(project: Project
     assert verdicts(project.run(*AGAINST, "test_it.py")) == {GATE: ("failed", "not_comparable")}
 
 
-def test_a_gate_over_the_session_misses_a_testbed_that_is_lost_as_a_whole(project: Project) -> None:
+def test_a_removed_testbed_lowers_the_share_of_a_session_gate(project: Project) -> None:
     project.says(rows(3))
     other = project.file("test_first.py", RUNS.replace("{arguments}", "").replace("test_it", "test_first"))
     project.file("pytest.ini", f"[pytest]\nrag_baseline = rag-baseline.json\nrag_gates = {GATE}")
@@ -138,8 +138,8 @@ def test_a_gate_over_the_session_misses_a_testbed_that_is_lost_as_a_whole(projec
     assert " at " not in again.gates[GATE]["reason"]
 
 
-def test_a_part_still_misses_what_has_changed_in_it(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    kept(project)
+def test_changed_cases_of_a_partial_run_lower_its_share(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    write_baseline(project)
     renamed = [{**row, "id": f"new-{row['id']}", "note": row["note"]} for row in rows(10)]
     project.data([renamed[0], *rows(2, first=2, gold="Rome"), *renamed[3:]])
     run = project.run(*AGAINST, "--rag-limit", "3")
@@ -151,7 +151,7 @@ def test_a_part_still_misses_what_has_changed_in_it(project: Project, capsys: py
 
 
 def test_a_case_in_error_or_skipped_lowers_the_share(project: Project) -> None:
-    kept(project)
+    write_baseline(project)
     project.file(
         "conftest.py",
         """
@@ -182,14 +182,14 @@ def test_a_case_in_error_or_skipped_lowers_the_share(project: Project) -> None:
 
 
 @pytest.mark.parametrize(("least", "status"), [("0.3", 0), ("0.31", 1), ("0", 0), ("1", 1)])
-def test_the_ini_says_how_much_has_to_be_compared(project: Project, least: str, status: int) -> None:
-    kept(project)
+def test_rag_min_compared_sets_the_smallest_share(project: Project, least: str, status: int) -> None:
+    write_baseline(project)
     project.data(rows(3))
     assert project.run(*AGAINST, "-o", f"rag_min_compared={least}").status == status
 
 
 @pytest.mark.parametrize("least", ["1.1", "-0.1", "half", "nan"])
-def test_a_share_that_is_none_is_a_usage_error(project: Project, least: str) -> None:
+def test_an_invalid_share_is_a_usage_error(project: Project, least: str) -> None:
     project.says(rows(1))
     run = project.run("-o", f"rag_min_compared={least}")
     assert run.status == 4
@@ -198,14 +198,14 @@ def test_a_share_that_is_none_is_a_usage_error(project: Project, least: str) -> 
     )
 
 
-def test_a_testbed_that_the_baseline_does_not_hold_fails_its_gate(project: Project) -> None:
-    kept(project)
+def test_a_testbed_missing_in_the_baseline_fails_its_gate(project: Project) -> None:
+    write_baseline(project)
     project.data(rows(6, first=101, gold="Rome"), "other.jsonl")
     project.file("test_it.py", RUNS.replace("{arguments}", f", gates=[{GATE!r}]") + OTHER)
     run = project.run(*AGAINST)
     assert run.status == 1
-    told = {gate["scope"]: (gate["status"], gate["reason"]) for gate in run.results["gates"]}
-    assert told == {
+    gates = {gate["scope"]: (gate["status"], gate["reason"]) for gate in run.results["gates"]}
+    assert gates == {
         "test_it": ("passed", None),
         "test_other": (
             "failed", "not comparable, the baseline does not hold test_other: add it with --rag-update-baseline"
@@ -213,9 +213,9 @@ def test_a_testbed_that_the_baseline_does_not_hold_fails_its_gate(project: Proje
     }  # fmt: skip
     again = project.run(*UPDATE)
     assert again.status == 0
-    held, other = sorted(again.results["gates"], key=lambda gate: str(gate["scope"]))
+    first, other = sorted(again.results["gates"], key=lambda gate: str(gate["scope"]))
     becomes = "this run is to become the baseline"
-    assert (held["status"], held["verdict"], held["reason"]) == ("skipped", None, becomes)
+    assert (first["status"], first["verdict"], first["reason"]) == ("skipped", None, becomes)
     assert (other["status"], other["verdict"]) == ("skipped", "not_comparable")
     assert other["reason"].startswith(f"{becomes}; not comparable, the baseline does not hold test_other")
     assert project.run(*AGAINST).status == 0
@@ -228,11 +228,13 @@ OTHER = f"""
 """
 
 
-def test_a_system_that_the_baseline_does_not_hold_fails_the_gate(project: Project) -> None:
+def test_a_system_missing_in_the_baseline_fails_the_gate(project: Project) -> None:
     one, other, third = (("--rag-system", f"systems:{name}") for name in ("one", "other", "third"))
     project.file("systems.py", "def one(query):\n    return 'Paris'\n\nother = lambda query: 'Paris'\nthird = one\n")
-    kept(project, *one)
-    assert verdicts(project.run(*AGAINST, *other)) == {GATE: ("passed", "not_worse")}  # one against one
+    write_baseline(project, *one)
+    assert verdicts(project.run(*AGAINST, *other)) == {
+        GATE: ("passed", "not_worse")
+    }  # a single system is compared with a single one
     run = project.run(*AGAINST, *one, *other)
     assert run.status == 1
     assert [(cell["slice"]["system"], cell["verdict"]) for cell in run.gates[GATE]["cells"]] == [
@@ -250,27 +252,27 @@ def test_a_system_that_the_baseline_does_not_hold_fails_the_gate(project: Projec
 
 def test_each_cell_is_compared_with_its_own_cases(project: Project) -> None:
     gate = "accuracy[topic=*] >= baseline"
-    kept(project, gates=gate)
+    write_baseline(project, gates=gate)
     project.data([row for row in rows(10) if row["topic"] == "Funds"])
     run = project.run(*AGAINST)
-    found = run.gates[gate]
-    assert (found["status"], found["slice"], found["n"]) == ("failed", {"topic": "Loans"}, 0)
-    assert found["reason"] == (
+    outcome = run.gates[gate]
+    assert (outcome["status"], outcome["slice"], outcome["n"]) == ("failed", {"topic": "Loans"}, 0)
+    assert outcome["reason"] == (
         "not comparable, 0 of 5 cases compared at topic=Loans: 5 removed (rag_min_compared = 0.5)"
     )
-    assert [cell["verdict"] for cell in found["cells"]] == ["not_worse", "not_comparable"]
-    # another name for a topic takes its cases along
+    assert [cell["verdict"] for cell in outcome["cells"]] == ["not_worse", "not_comparable"]
+    # cases of a renamed topic are still compared
     project.data([{**row, "topic": row["topic"].replace("Loans", "Credit")} for row in rows(10)])
     assert [cell["verdict"] for cell in project.run(*AGAINST).gates[gate]["cells"]] == ["not_worse"] * 2
-    # a topic of new cases only has nothing to be held to
+    # a topic with only new cases has no baseline value
     project.data([*rows(10), *({**row, "topic": "New"} for row in rows(4, first=101, gold="Rome"))])
     run = project.run("-v", *AGAINST)
     assert (run.status, run.gates[gate]["status"]) == (0, "passed")
     run.said("*inconclusive in 1 of 3 cells: not in the baseline (topic=New)*")
 
 
-def test_shards_and_a_merge_know_what_was_deselected(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    kept(project)
+def test_a_merge_of_shards_ignores_deselected_cases(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    write_baseline(project)
     project.data([*rows(3), *rows(2, first=101, gold="Rome"), *rows(3, first=8)])
     for args, status in (
         (("--deselect", "test_it.py::test_it[q9]", "-o", "rag_min_compared=0.7"), 1),

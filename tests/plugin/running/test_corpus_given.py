@@ -1,16 +1,16 @@
-"""The corpus of the ini: what is retrieved from it, and when it is read."""
+"""The corpus of the ini: its passages in answers, and when it is read."""
 
 from __future__ import annotations
 
 import pytest
 from support.projects.rag_project import Mode, Project, case
 
-ASKED = [
+CASES = [
     case("q1", "What is the warranty of a kettle?", "two years"),
     case("q2", "Do parcels leave the warehouse?", "Mondays"),
 ]
 SUPPLIED = [case("q3", "What is the fee?", "a euro", passages=[{"id": "p", "text": "The fee is a euro."}])]
-OWN = """
+OVERRIDES = """
     import pytest
     from pytest_rageval import Passage
 
@@ -23,7 +23,7 @@ OWN = """
 @pytest.fixture
 def shop(project: Project) -> Project:
     """A project whose cases are answered from Markdown files."""
-    project.says(ASKED, "gates=['accuracy >= 1']", conftest="")
+    project.says(CASES, "gates=['accuracy >= 1']", conftest="")
     project.file("docs/warranty.md", "# Warranty\n\nThe warranty of a kettle lasts two years.\n\n## Toasters\n\nNone.")
     project.file("docs/more/shipping.md", "# Shipping\n\nParcels leave the warehouse on Mondays.")
     project.file("docs/.drafts/no.md", "# Warranty\n\nThe warranty of a kettle lasts no day at all.")
@@ -35,13 +35,13 @@ def ini(project: Project, corpus: str, *more: str) -> None:
     project.file("pytest.ini", "\n".join(["[pytest]", f"rag_corpus = {corpus}", *more]))
 
 
-def ranked(project: Project, *args: str) -> dict[str, list[str]]:
+def ranked_ids(project: Project, *args: str) -> dict[str, list[str]]:
     run = project.run(*args)
     assert run.status in (0, 1), run.text
     return {name: [d["doc_id"] for d in o["answer"]["ranking"]] for name, o in run.outcomes.items()}
 
 
-def test_cases_without_passages_are_answered_from_it(shop: Project, mode: Mode) -> None:
+def test_cases_without_passages_are_answered_from_the_corpus(shop: Project, mode: Mode) -> None:
     run = shop.run(*mode)
     assert run.status == 0
     first, second = (run.outcomes[name]["answer"] for name in ("q1", "q2"))
@@ -59,17 +59,18 @@ def test_cases_without_passages_are_answered_from_it(shop: Project, mode: Mode) 
 
 
 def test_an_overridden_fixture_wins_over_the_ini(shop: Project) -> None:
-    shop.file("conftest.py", OWN)
-    (shop.path / "docs/warranty.md").write_bytes(b"\xff")  # nobody reads it
-    assert ranked(shop) == {"q1": ["mine"], "q2": ["mine"]}
+    shop.file("conftest.py", OVERRIDES)
+    (shop.path / "docs/warranty.md").write_bytes(b"\xff")  # it is not read
+    assert ranked_ids(shop) == {"q1": ["mine"], "q2": ["mine"]}
 
 
 def test_an_overriding_corpus_fixture_can_use_the_configured_corpus(shop: Project) -> None:
     shop.file(
-        "conftest.py", OWN.replace("rag_corpus()", "rag_corpus(rag_corpus)").replace("[Pass", "[*rag_corpus, Pass")
+        "conftest.py",
+        OVERRIDES.replace("rag_corpus()", "rag_corpus(rag_corpus)").replace("[Pass", "[*rag_corpus, Pass"),
     )
-    found = ranked(shop)
-    assert set(found["q1"]) > {"mine", "docs/warranty.md#0"}
+    ids = ranked_ids(shop)
+    assert set(ids["q1"]) > {"mine", "docs/warranty.md#0"}
     (shop.path / "docs/warranty.md").write_bytes(b"\xff")
     run = shop.run()
     assert run.status == 4
@@ -86,11 +87,11 @@ def test_an_overriding_corpus_fixture_can_use_the_configured_corpus(shop: Projec
         ("a.html", "<title>Kettles</title><p>The warranty of a kettle", "*.html", "a.html"),
     ],
 )  # fmt: skip
-def test_every_format_is_retrieved_from(shop: Project, content: tuple[str, str, str, str]) -> None:
-    name, text, corpus, wanted = content
+def test_passages_of_every_format_are_retrieved(shop: Project, content: tuple[str, str, str, str]) -> None:
+    name, text, corpus, doc_id = content
     shop.file(name, text)
     ini(shop, corpus)
-    assert ranked(shop, "-k", "q1") == {"q1": [wanted]}
+    assert ranked_ids(shop, "-k", "q1") == {"q1": [doc_id]}
 
 
 def test_several_lines_are_one_corpus_and_paths_start_at_the_ini(
@@ -101,11 +102,11 @@ def test_several_lines_are_one_corpus_and_paths_start_at_the_ini(
     monkeypatch.chdir(shop.path / "docs")
     run = shop.run("..", json_path=None)
     assert run.status == 0
-    found = [scored["doc_id"] for scored in run.outcomes["q2"]["answer"]["ranking"]]
-    assert set(found) > {"d1", "docs/more/shipping.md"}
+    ids = [scored["doc_id"] for scored in run.outcomes["q2"]["answer"]["ranking"]]
+    assert set(ids) > {"d1", "docs/more/shipping.md"}
 
 
-def test_it_is_not_read_where_nothing_needs_it(shop: Project) -> None:
+def test_the_corpus_is_not_read_if_all_passages_are_supplied(shop: Project) -> None:
     shop.says(SUPPLIED, "gates=['accuracy >= 1']", conftest="")
     (shop.path / "docs/warranty.md").write_bytes(b"\xff")
     run = shop.run()
@@ -116,12 +117,12 @@ def test_it_is_not_read_where_nothing_needs_it(shop: Project) -> None:
 @pytest.mark.parametrize(
     "args", [("--collect-only",), ("--rag-dry-run",), ("-k", "not q"), ("--rag-system", "closed_book", "-k", "q1")]
 )
-def test_it_is_not_read_where_nothing_retrieves(shop: Project, args: tuple[str, ...]) -> None:
+def test_the_corpus_is_not_read_if_no_case_retrieves(shop: Project, args: tuple[str, ...]) -> None:
     (shop.path / "docs/warranty.md").write_bytes(b"\xff")
     assert shop.run(*args).status in (0, 1, 5)
 
 
-def test_a_system_of_ones_own_does_not_need_it_unless_it_asks(shop: Project) -> None:
+def test_a_users_system_reads_the_corpus_only_if_it_requests_the_fixture(shop: Project) -> None:
     conftest = """
         import pytest
 
@@ -136,7 +137,7 @@ def test_a_system_of_ones_own_does_not_need_it_unless_it_asks(shop: Project) -> 
     assert shop.run().status == 4
 
 
-def test_a_registered_system_has_the_retriever_also_where_passages_are_supplied(shop: Project) -> None:
+def test_a_registered_system_has_the_retriever_even_if_passages_are_supplied(shop: Project) -> None:
     conftest = """
         def pytest_rageval_register(registry):
             registry.systems.register("desk", lambda parts: lambda query: parts.retriever.search("kettle", 1)[0].text)
@@ -149,24 +150,24 @@ def test_several_systems_share_one_index(shop: Project) -> None:
     conftest = """
         from pytest_rageval.retrieval.bm25 import build as bm25
 
-        made = []
+        builds = []
 
         def build(parts):
-            made.append(parts)
-            assert len(made) == 1
+            builds.append(parts)
+            assert len(builds) == 1
             return bm25(parts)
 
         def pytest_rageval_register(registry):
             registry.retrievers.register("once", build)
             registry.systems.register("desk", lambda parts: lambda query: parts.retriever.search("kettle", 1)[0].text)
     """
-    shop.says(ASKED, conftest=conftest)
+    shop.says(CASES, conftest=conftest)
     ini(shop, "docs/**/*.md", "rag_retriever = once")
     run = shop.run("--rag-system", "desk", "--rag-system", "extractive")
     assert [outcome["status"] for outcome in run.results["outcomes"]] == ["scored"] * 4
 
 
-def test_a_plain_test_may_ask_for_the_passages(shop: Project) -> None:
+def test_a_plain_test_may_request_the_corpus(shop: Project) -> None:
     (shop.path / "conftest.py").unlink()
     test = """
         from pathlib import Path
@@ -185,7 +186,7 @@ def test_a_plain_test_may_ask_for_the_passages(shop: Project) -> None:
     assert "docs/warranty.md:1: byte 0xff at offset 0 is not UTF-8" in run.result.stderr.str()
 
 
-def test_a_format_of_ones_own_is_registered(shop: Project) -> None:
+def test_a_conftest_may_register_a_corpus_format(shop: Project) -> None:
     conftest = """
         from pytest_rageval import Document
 
@@ -200,7 +201,7 @@ def test_a_format_of_ones_own_is_registered(shop: Project) -> None:
     shop.file("conftest.py", conftest)
     shop.file("kb.dat", "1=The warranty of a kettle lasts two years.\n2=Parcels leave on Mondays.")
     ini(shop, "pairs:kb.dat")
-    assert {name: ids[0] for name, ids in ranked(shop).items()} == {"q1": "kb.dat/1", "q2": "kb.dat/2"}
+    assert {name: ids[0] for name, ids in ranked_ids(shop).items()} == {"q1": "kb.dat/1", "q2": "kb.dat/2"}
 
 
 def test_the_fingerprint_differs_for_another_corpus(shop: Project) -> None:
