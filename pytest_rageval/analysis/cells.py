@@ -1,4 +1,7 @@
-"""Compute a metric, a pseudo-metric, a gain or a difference over outcomes."""
+"""Compute a metric, a pseudo-metric, a gain or a difference over outcomes.
+
+A pseudo-metric has no score: it is a count (``n``), the ``error_rate``, or a sum, quantile or mean of usage.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ from pytest_rageval.metrics.judges.people import corrected_metric
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.storage import Bounds
 
-__all__ = ["GAIN", "WITH", "WITHOUT", "Cell", "cell_of", "difference_of", "value_of"]
+__all__ = ["GAIN", "MODEL_ACCURACY", "RAG_ACCURACY", "Cell", "cell_of", "difference_of", "value_of"]
 
-WITH, WITHOUT = "accuracy", "closed_book_accuracy"
+RAG_ACCURACY, MODEL_ACCURACY = "accuracy", "closed_book_accuracy"
 """The accuracy of the system's answer, and of the model's answer to the question without passages."""
 
-GAIN = f"{WITH} - {WITHOUT}"
+GAIN = f"{RAG_ACCURACY} - {MODEL_ACCURACY}"
 """The gain from retrieval: the difference of these two metrics on the same case, in -1..1."""
 
 
@@ -31,10 +34,10 @@ class Cell:
 
     Attributes:
         mean: mean of the scored outcomes; for a pseudo-metric its sum, quantile, rate or count. None if unknown.
-        n: number of scored outcomes, each repeat counted; for a usage pseudo-metric, of answers that report it; for a
-            difference between systems, of cases with both values.
-        n_unscored: number of outcomes with an error or without a value; for a usage pseudo-metric, of answers that do
-            not report it; for a difference, of cases that lack a value.
+        n: number of scored outcomes, each repeat counted; for a usage pseudo-metric, number of answers that
+            report it; for a difference between systems, number of cases with both values.
+        n_unscored: number of outcomes with an error or without a value; for a usage pseudo-metric, number of answers
+            that do not report it; for a difference, number of cases that lack a value.
         ci95: the mean's 95 % interval, if it has one.
         n_cases: number of cases behind ``n`` if cases were repeated (the mean is then of their means); else None.
         n_units: number of independent units of the cases, if fewer; else None.
@@ -81,7 +84,7 @@ def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
 
 
 def _corrected(metric: str, outcomes: Sequence[Outcome]) -> Cell:
-    """Return the corrected mean of one system's outcomes; systems are never averaged."""
+    """Return the corrected mean of one system's outcomes; it has no value for several systems."""
     n, corrected, labels, units = corrected_cases(metric, outcomes)
     n_cases = None if n == corrected.n_judged else corrected.n_judged
     n_units = units.n if units.facet else None
@@ -116,7 +119,7 @@ def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell
 def value_of(metric: str, outcome: Outcome) -> float | None:
     """Return an outcome's value of a metric or of the gain, or None."""
     if metric == GAIN:
-        one, other = value_of(WITH, outcome), value_of(WITHOUT, outcome)
+        one, other = value_of(RAG_ACCURACY, outcome), value_of(MODEL_ACCURACY, outcome)
         return None if one is None or other is None else one - other
     score = outcome.scores.get(metric)
     return None if score is None else score.value

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.statistics import quantile
 from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Stage", "merge_facts", "queries_of", "queries_of_each", "settings_of", "stages_of"]
+__all__ = ["Stage", "merge_facts", "retrieval_stage_of_each", "retrieval_stages", "settings_of", "stages_of"]
 
 MEASURED_SUFFIXES = ("_s", "_bytes")
 """Ends of the names of facts that each process measures itself: seconds and bytes."""
@@ -40,7 +40,7 @@ def stages_of(outcomes: Iterable[Outcome]) -> list[Stage]:
     """Return the stages of each system, in the order of its answers' traces.
 
     A stage is a step with ``seconds`` in the trace of an answer. Stages of replayed answers are left out, because their
-    time is not measured. Retrieval is an exception: its step has no seconds if the retrieval itself was replayed.
+    time is not measured. Retrieval steps with seconds always count, because a replayed retrieval has none.
     """
     return _stages(
         ((outcome.system, kind), seconds)
@@ -50,7 +50,7 @@ def stages_of(outcomes: Iterable[Outcome]) -> list[Stage]:
     )
 
 
-def queries_of(outcomes: Iterable[Outcome]) -> dict[str, Stage]:
+def retrieval_stages(outcomes: Iterable[Outcome]) -> dict[str, Stage]:
     """Return retriever name -> its retrieval stage, for the retrievers that the answers name."""
     queries = (
         ((retriever, kind), seconds)
@@ -61,7 +61,7 @@ def queries_of(outcomes: Iterable[Outcome]) -> dict[str, Stage]:
     return {stage.name: stage for stage in _stages(queries)}
 
 
-def queries_of_each(retrievers: Sequence[Facts], queries: Mapping[str, Stage]) -> list[Stage | None]:
+def retrieval_stage_of_each(retrievers: Sequence[Facts], queries: Mapping[str, Stage]) -> list[Stage | None]:
     """Return the retrieval stage of each retriever; None if no answer names it, or if several have the same name."""
     names = [retriever_of(facts) for facts in retrievers]
     counts = Counter(names)

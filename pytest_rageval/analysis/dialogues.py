@@ -1,4 +1,8 @@
-"""Score whole conversations: by round, and the share without a missed turn."""
+"""Score conversations: by round, and the share without a missed turn.
+
+A conversation has the facet ``dialogue``. A turn is one of its cases; a round is the place of a turn in it
+(facet ``round``).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ class Dialogues:
         mean: mean over the conversations of the mean of their scored turns; None if no turn is scored.
         whole: share of the complete conversations without a missed turn, see `misses.is_miss`; None without a complete
             one.
-        rounds: (round, the metric over all turns of this round), in the order of the rounds.
+        rounds: (round, the metric over the turns of all conversations in this round), in the order of the rounds.
     """
 
     testbed: str
@@ -66,22 +70,22 @@ def dialogues_of(
             rounds.setdefault(outcome.facets["round"], []).append(outcome)
     if all(len(turns) < 2 for turns in conversations.values()):
         return None
-    means, whole = [], []
+    means, all_turns_pass = [], []
     for turns in conversations.values():
         values = [value_of(metric, turn) if turn.status == "scored" else None for turn in turns]
         known = [value for value in values if value is not None]
         if known:
             means.append(fsum(known) / len(known))
         if len(known) == len(turns):
-            whole.append(not any(is_miss(turn, metric, higher_is_better, gates) for turn in turns))
+            all_turns_pass.append(not any(is_miss(turn, metric, higher_is_better, gates) for turn in turns))
     first = next(iter(conversations.values()))[0]
     return Dialogues(
         testbed=first.testbed,
         system=first.system,
         metric=metric,
         n=len(means),
-        n_complete=len(whole),
+        n_complete=len(all_turns_pass),
         mean=fsum(means) / len(means) if means else None,
-        whole=sum(whole) / len(whole) if whole else None,
+        whole=sum(all_turns_pass) / len(all_turns_pass) if all_turns_pass else None,
         rounds=tuple((name, cell_of(metric, binary, rounds[name])) for name in sorted(rounds, key=sort_key)),
     )

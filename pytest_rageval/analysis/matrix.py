@@ -11,9 +11,9 @@ from pytest_rageval.analysis.cells import GAIN, Cell, cell_of, difference_of
 from pytest_rageval.model.facets import parent_facet, place_of, sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["FEW", "Group", "Matrix", "facet_values", "has_facet", "macro_average", "matrix_of"]
+__all__ = ["MIN_CELL_CASES", "Group", "Matrix", "facet_values", "has_facet", "macro_average", "matrix_of"]
 
-FEW = 5  # a cell with fewer scored cases than this is marked
+MIN_CELL_CASES = 5  # a cell with fewer scored cases than this is marked
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ class MetricInfo:
         binary: whether every value is 0 or 1.
         higher_is_better: whether a higher value is better.
         of: what a value measures: "answer", "retrieval" or "both".
-        downstream: whether a value measures the quality of the system's answer.
+        downstream: whether a value measures the quality of the system's answer: ``of`` is "answer", and the metric does
+            not read the closed-book answer.
         judge: the judge whose model it depends on, or "".
         escalate: the confidence from which a local judge decides alone; None if it does not pass answers on.
     """

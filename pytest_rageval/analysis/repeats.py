@@ -35,7 +35,8 @@ class Repeats:
         n_cases: number of cases that were scored at least once.
         n_complete: number of cases that were scored in all ``k`` repeats.
         mean: mean of the cases' means.
-        spread: standard deviation of the means of the first, the second, ... repeats; None for fewer than two repeats.
+        spread: standard deviation, over the repeats, of the mean of all cases scored in a repeat; None for fewer than
+            two repeats.
         pass_at_1: mean over the scored cases of the share of scored repeats that pass.
         pass_hat_k: share of the complete cases that pass in all ``k`` repeats; None if none is complete.
         flips: names of the cases that pass in some repeats and miss in others.

@@ -103,6 +103,7 @@ def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: f
     if n < 2:
         return None
     if low < 0:
+        # Scale each deviation by the relative size of its unit, because the mean is over values, not over units.
         spread = (len(values) * n / total * (each - mean) for values, each in zip(units, means, strict=True))
         return changes_interval(means if same_size else [mean + each for each in spread], mean, low)
     without = [(whole - each) / (total - len(values)) for each, values in zip(sums, units, strict=True)]
@@ -151,8 +152,8 @@ def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | 
     the normal ones; for values that are symmetric about their mean, the result is Student's interval.
 
     Values that are all equal do not show their spread, and neither do resamples of them. They get another interval:
-    in 0..1 Wilson's, because 0/1 values with the same mean spread most; in -1..1 Bonett and Price's, of as many pairs
-    that all changed by this difference.
+    in 0..1 Wilson's, because 0/1 values with the same mean spread most; in -1..1 Bonett and Price's, for n pairs that
+    all change by this value.
 
     Formula: mean + se * w / (1 - a * w)^2 with w = a ± t and the acceleration a = sum(d^3) / (6 * sum(d^2)^1.5), of
     the deviations d from the mean.

@@ -17,7 +17,7 @@ from typing import TypeVar
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Link", "Units", "are_separate", "links_of", "units_of", "units_of_outcomes"]
+__all__ = ["CASE", "Link", "Units", "are_separate", "links_of", "units_of", "units_of_outcomes"]
 
 CASE = ""
 """The kind of the link that every case has: its id."""

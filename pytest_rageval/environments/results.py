@@ -29,7 +29,7 @@ def plain_result(returned: object, name: str) -> ToolResult:
     passages, result = value.passages, value.result
     if not passages and _are_documents(result):
         passages = _passages(result, name)
-    if passages and not _is_json(result):
+    if passages and not _has_plain_items(result):
         result = [passage_detail(passage) for passage in passages]
     return ToolResult(plain_json(result), passages, value.found)
 
@@ -51,7 +51,8 @@ def _is_document(item: object) -> bool:
     return any(hasattr(getattr(item, "node", item), name) for name in DOCUMENT_ATTRIBUTES)
 
 
-def _is_json(result: object) -> bool:
+def _has_plain_items(result: object) -> bool:
+    """Return whether a result is stored unchanged: a list of dicts, or neither a list nor a `Ranking`."""
     if isinstance(result, list | tuple):
         return all(isinstance(item, Mapping) for item in result)
     return not isinstance(result, Ranking)

@@ -108,13 +108,13 @@ def train(
     head, penalty = best_head(rows, seed, dev_rows if len(dev_rows) else None)
     others: tuple[Figures, ...] = ()
     if shares is None:
-        tested, above = usable[0], cross_validate(rows, seed)
+        tested_rows, predictions = usable[0], cross_validate(rows, seed)
         others = tuple(
             _held_out_figures(system, usable[0], rows, labels, values, seed) for system in _systems(usable[0])
         )
     else:
-        tested, above = usable[2], predict(head, test_rows)
-    figures = figures_of([Prediction(*pair) for pair in zip(tested, above, strict=True)], labels, values)
+        tested_rows, predictions = usable[2], predict(head, test_rows)
+    figures = figures_of([Prediction(*pair) for pair in zip(tested_rows, predictions, strict=True)], labels, values)
     vectors, furthest = _answer_vectors(computed[0][1], rows.units)
     trained = TrainedJudge(
         metric=judge.name,
@@ -130,7 +130,7 @@ def train(
         versions={name: installed_version(name) for name in ("pytest-rageval", "scikit-learn")},
         calibration=tuple((each.n, each.predicted or 0.0, each.share or 0.0) for each in figures.calibration),
     )
-    return TrainingResult(trained, vectors, examples, figures, len(tested), others, seconds)
+    return TrainingResult(trained, vectors, examples, figures, len(tested_rows), others, seconds)
 
 
 def _training(
@@ -247,12 +247,16 @@ def _held_out_figures(
     """Train a judge on the other systems, and return its figures on the answers of this system."""
     held_out = [at for at, each in enumerate(part) if each.system == system]
     head, _ = best_head(rows.part([at for at, each in enumerate(part) if each.system != system]), seed)
-    above = predict(head, rows.part(held_out))
-    return figures_of([Prediction(part[at], each) for at, each in zip(held_out, above, strict=True)], labels, values)
+    predictions = predict(head, rows.part(held_out))
+    tested_rows = [part[at] for at in held_out]
+    return figures_of([Prediction(*pair) for pair in zip(tested_rows, predictions, strict=True)], labels, values)
 
 
 def _answer_vectors(vectors: Sequence[NDArray[np.float32]], units: Sequence[str]) -> tuple[bytes | None, float]:
-    """Return the content of answers.npy, and the `TrainedJudge.furthest` of these answers."""
+    """Return the content of answers.npy, and the largest distance of an answer to its nearest neighbour.
+
+    The distance is 1 - cosine; neighbours are answers to other questions, see `TrainedJudge.furthest`.
+    """
     if not vectors:
         return None, 0.0
     import numpy as np

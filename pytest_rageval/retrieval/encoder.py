@@ -92,7 +92,7 @@ class SentenceEncoder:
 def model_digest(folder: Path) -> str:
     """Return a digest of a model's files.
 
-    It covers settings and vocabularies in full, and the size and 256 evenly spread blocks of each larger file. This
+    It covers files up to 1 MiB in full, and the size and about 256 evenly spread blocks of each larger file. This
     detects retrained weights and takes a few milliseconds.
     """
     digest = hashlib.sha256()
@@ -114,7 +114,7 @@ def _digest(folder: Path) -> str:
 
 
 def model_folder(model: str) -> Path:
-    """Return the folder of a model: its own, or one in the hub's cache; downloads nothing.
+    """Return the folder of a model: the given folder, or one in the hub's cache; downloads nothing.
 
     Raises:
         FileNotFoundError: neither exists.
@@ -132,7 +132,7 @@ def model_folder(model: str) -> Path:
 
 
 def _with_pooling(model: Any, pooling: str, device: str) -> Any:
-    """Return the model with another pooling and without later layers."""
+    """Return the model with another pooling and without the modules after it."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Pooling
 

@@ -1,4 +1,4 @@
-"""The folder of scores: chunks in progress, rows, summary and manifest."""
+"""The folder of scores: chunks in progress, parts with scored cases, summary and manifest."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ class ScoreFolder:
                 folder.rmdir()
 
     def check(self, data: str) -> None:
-        """Raise for finished scores of other data; results of unfinished scores are only reused for equal chunks.
+        """If the folder holds finished scores of other data, delete its work in progress and raise.
+
+        Unfinished scores need no check. The results of their chunks are reused only for equal chunks, see `result`.
 
         Raises:
             SettingError: the folder holds scores of other data.
@@ -75,8 +77,8 @@ class ScoreFolder:
 
     def store(self, path: Path, result: bytes) -> None:
         """Write a chunk's result."""
-        with write_errors(self.path), atomic_files(path) as (part,):
-            part.write_bytes(result)
+        with write_errors(self.path), atomic_files(path) as (temporary,):
+            temporary.write_bytes(result)
 
     def finish(
         self, parts: Iterable[bytes], suffix: str, summary: Mapping[str, Any], text: str, manifest: Mapping[str, Any]
@@ -84,7 +86,7 @@ class ScoreFolder:
         """Write the parts, the summary, and the manifest last; remove the work in progress.
 
         Args:
-            parts: the content of each part.
+            parts: the content of each part; a part has the scored cases of one chunk.
             suffix: the suffix of their file names.
             summary: the content of ``summary.json``.
             text: the content of ``summary.txt``.
@@ -143,8 +145,8 @@ def write_errors(folder: Path) -> Iterator[None]:
 
 
 def _write(path: Path, text: str) -> None:
-    with atomic_files(path) as (part,):
-        part.write_text(text, encoding="utf-8", newline="")
+    with atomic_files(path) as (temporary,):
+        temporary.write_text(text, encoding="utf-8", newline="")
 
 
 def _json(plain: Mapping[str, Any]) -> str:

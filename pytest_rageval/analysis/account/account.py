@@ -1,4 +1,9 @@
-"""Collect the findings of a run and order them, from errors to insignificant changes."""
+"""Collect the findings of a run's account, from errors to insignificant changes.
+
+The account is the last block of the output: the verdict, its causes and example cases. A loss is a `Finding`
+whose sentence does not name its cause yet: a part of a drop, or a failed gate. Variants are changed copies of cases,
+by which robustness is measured.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["AccountInput", "findings"]
 
-MAX_DROPS = 3
+MAX_THRESHOLDS = 3
 """How many metrics are listed with their smallest detectable drop."""
 
 
@@ -56,7 +61,7 @@ def findings(inputs: AccountInput) -> tuple[Finding, ...]:
     losses = [*drop_losses, *_losses_of_gates(inputs, drops, drop_losses)]
     rises = _significant_changes(inputs, worse=False)
     improvements = sorted((_improvement(inputs, each) for each in rises), key=lambda finding: -len(finding.cases))
-    return (*errors, *findings_of(losses), *improvements, *_noise(inputs, [*drops, *rises]))
+    return (*errors, *findings_of(losses), *improvements, *_insignificant_changes(inputs, [*drops, *rises]))
 
 
 def _significant_changes(inputs: AccountInput, *, worse: bool) -> list[Change]:
@@ -104,7 +109,7 @@ def _improvement(inputs: AccountInput, rise: Change) -> Finding:
     )  # fmt: skip
 
 
-def _noise(inputs: AccountInput, significant: Sequence[Change]) -> Iterator[Finding]:
+def _insignificant_changes(inputs: AccountInput, significant: Sequence[Change]) -> Iterator[Finding]:
     """Yield one finding that counts the insignificant changes of primary metrics, or nothing without such changes."""
     if inputs.comparison is None:
         return
@@ -115,12 +120,12 @@ def _noise(inputs: AccountInput, significant: Sequence[Change]) -> Iterator[Find
     if not rest:
         return
     broken, fixed = sum(len(each.broken) for each in rest), sum(len(each.fixed) for each in rest)
-    drops = sorted(
+    thresholds = sorted(
         (each.test.least_drop, f"{inputs.names.where(each.testbed, each.system, {})}{each.metric}")
         for each in rest
         if each.test.least_drop is not None
     )
-    smallest = ", ".join(f"{name} {drop:.2f}" for drop, name in drops[:MAX_DROPS])
+    smallest = ", ".join(f"{name} {threshold:.2f}" for threshold, name in thresholds[:MAX_THRESHOLDS])
     tail = f"; smallest detectable drop: {smallest}" if smallest else ""
     sentence = f"not significant: {broken} {'case' if broken == 1 else 'cases'} broke, {fixed} fixed{tail}"
     nodes = tuple(pair.after.name for each in rest for pair in each.broken)

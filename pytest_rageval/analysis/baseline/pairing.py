@@ -19,7 +19,7 @@ class Pair:
 
     @property
     def same_answer(self) -> bool:
-        """Whether the known answers are the same in both runs."""
+        """Whether the system's generated answers have the same texts in both runs."""
         return set(self.before.said) == set(self.after.said)
 
 
@@ -52,7 +52,7 @@ def pair_up(before: Sequence[Measured], after: Sequence[Measured]) -> Pairing:
     1. testbed, id, system, facets and content;
     2. key 1 without the id (a renamed case);
     3. key 1 without the facets;
-    4. key 2 without the testbed, if each of the two testbeds is in one run only;
+    4. key 2 without the testbed, if neither testbed is in both runs;
     5. key 1 without the content, which changed or is unknown.
 
     If each run has only one system, the systems are compared even if their names differ.

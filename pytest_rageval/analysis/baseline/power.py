@@ -3,9 +3,9 @@
 The model: a share of the pairs changes by chance, as many up as down. A drop makes more pairs go down, all by the same
 step. The test is the exact one-sided sign test of the changed pairs; for 0/1 values (step 1) it is McNemar's test.
 
-For graded values the step is the drop of a case that loses its whole value, and a change counts by its square in steps,
-because a drop that is spread over more cases is easier to find. At level 0.05 the test needs five changes if all are
-for the worse, so the smallest detectable drop is never below five changes.
+For graded values the step is the drop of a case that loses its whole value. Each change is divided by the step and
+squared, because a drop that is spread over more cases is easier to find. At level 0.05 the test needs five changes if
+all are for the worse, so the smallest detectable drop is never below five changes.
 
 Sources: R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43
 (1987); Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
@@ -56,8 +56,8 @@ def chance_share(changes: Sequence[float], n: int) -> float:
 def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> float:
     """Return the chance that the one-sided test of ``n`` pairs finds a true drop, with step 1.
 
-    The result is exact below 40 pairs that change by chance. From 40 on it is Connor's normal approximation with
-    continuity correction.
+    The result is exact if the expected number of pairs that change by chance is below 40, and that of all changed pairs
+    below 80. Otherwise it is Connor's normal approximation with continuity correction.
 
     Args:
         n: pairs.

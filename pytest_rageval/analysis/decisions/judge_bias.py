@@ -1,4 +1,4 @@
-"""Fail gates on scores of a judge that is biased for a system."""
+"""Fail gates on a judge whose mean score of a system differs too much from people's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Bias = tuple[str, float, int]
 def fail_biased(
     gate: GateResult | MeasuredGate, biased: Mapping[str, Bias], outcomes: Sequence[Outcome]
 ) -> GateResult | MeasuredGate:
-    """Return the gate; its cells whose system has a biased judge fail.
+    """Fail the gate's cells if the judge is biased for their system; return the gate.
 
     Args:
         gate: the measured gate, on a metric of the judge.

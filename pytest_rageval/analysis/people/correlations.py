@@ -68,21 +68,21 @@ def correlations(one: Sequence[float], other: Sequence[float], units: Sequence[H
     y_values, y = np.unique(np.asarray(other, float), return_inverse=True)
     width = len(y_values)
     cells, cell = np.unique(x * width + y, return_inverse=True)
-    of_cell = np.divmod(cells, width)
-    values = x_values[of_cell[0]] - x_values.mean(), y_values[of_cell[1]] - y_values.mean()
+    cell_indices = np.divmod(cells, width)
+    values = x_values[cell_indices[0]] - x_values.mean(), y_values[cell_indices[1]] - y_values.mean()
     by_table = []
     for table in _tables(cell, len(cells), range(n) if units is None else units):
-        tau_b, rho = tau_b_and_rho(table, *of_cell)
+        tau_b, rho = tau_b_and_rho(table, *cell_indices)
         by_table.append((np.where(np.isnan(tau_b), np.nan, _pearson(table, *values)), rho, tau_b))
     pearson, spearman, kendall = (_estimate(np.concatenate(each)) for each in zip(*by_table, strict=True))
     return Correlations(n, pearson, spearman, kendall)
 
 
 def _tables(cell: Counts, n_cells: int, units: Sequence[Hashable]) -> Iterator[Counts]:
-    """Yield tables of counts with a row for each cell.
+    """Yield tables of counts with a row for each cell; a cell is one (x, y) pair of values.
 
     The first table has one column, which counts all pairs. The columns of all further tables are resamples. Units with
-    the same cells are one kind, and a resample draws the count of each kind. This is fast for a million pairs with few
+    equal cells are drawn together: a resample draws how often they occur. This is fast for a million pairs with few
     different values.
     """
     import numpy as np

@@ -75,7 +75,7 @@ def local_uses_of(
     """
     uses = []
     for name, info in metrics.items():
-        if info.judge in ("", name) or info.judge not in metrics:  # one row for each judge
+        if info.judge in ("", name) or info.judge not in metrics:  # skip metrics that share another metric's judge
             unlike = _unlike(name, outcomes)
             if unlike:
                 judged = [verdict for each in outcomes if (verdict := _verdict(each, name)) is not None]
@@ -90,20 +90,21 @@ def _unlike(metric: str, outcomes: Sequence[Outcome]) -> dict[str, list[bool]]:
         score = outcome.scores.get(metric)
         if score is not None and score.verdict is not None:
             verdicts = (score.verdict, *(vote.verdict for vote in score.verdict.votes))
-            read = [verdict.unlike for verdict in verdicts if _is_local(verdict)]
+            read = [verdict.unlike for verdict in verdicts if _was_read_locally(verdict)]
             if read:
                 by_system.setdefault(outcome.system, []).append(any(read))
     return by_system
 
 
-def _is_local(verdict: Verdict) -> bool:
+def _was_read_locally(verdict: Verdict) -> bool:
+    """Return whether a local judge read the answer, even if it passed it on to a model."""
     return verdict.by == "local" or verdict.confidence is not None
 
 
 def _verdict(outcome: Outcome, metric: str) -> Verdict | None:
     score = outcome.scores.get(metric)
     verdict = None if score is None else score.verdict
-    return verdict if verdict is not None and _is_local(verdict) else None
+    return verdict if verdict is not None and _was_read_locally(verdict) else None
 
 
 def _use(

@@ -20,8 +20,8 @@ class Masking:
     """Plugin: mask secrets in the reports of rag cases.
 
     Args:
-        config: pytest's; its ini settings ``rag_secrets`` and ``rag_retriever_params`` add variables until the session
-            ends.
+        config: pytest's; its ini settings ``rag_secrets`` and ``rag_retriever_params`` name environment variables to
+            mask.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -32,7 +32,7 @@ class Masking:
             config.add_cleanup(lambda: name_secrets(()))
             name_secrets(patterns)
 
-    @pytest.hookimpl(wrapper=True, trylast=True)  # before all plugins that read reports
+    @pytest.hookimpl(wrapper=True, trylast=True)  # innermost wrapper: runs first after the yield
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Mask the secrets in the report of a rag case."""
         report = yield

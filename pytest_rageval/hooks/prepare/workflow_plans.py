@@ -49,7 +49,7 @@ class WorkflowPlans:
             item: its test.
         """
         workflow = workflow_of(self.collected, responder)
-        if workflow is None or workflow.plan is None or (workflow.retrieves and _retriever_asks(item)):
+        if workflow is None or workflow.plan is None or (workflow.retrieves and _retriever_may_call_model(item)):
             return None
         plan = workflow.plan
 
@@ -89,7 +89,7 @@ def _plan_in_environment(
     Args:
         plan: plans a case, given the environments.
         facet: the facet ``environment`` of the case; "" if it has none.
-        environment: the environment of the case; None if a fixture decides it, then it has no tools here.
+        environment: the environment of the case; None if a fixture creates it; the plan then has no tools.
     """
     planned_in = environment or Environment(facet or "environment", lambda: tuple)
     token = CASE_ENVIRONMENT.set(facet)
@@ -99,6 +99,6 @@ def _plan_in_environment(
         CASE_ENVIRONMENT.reset(token)
 
 
-def _retriever_asks(item: pytest.Item) -> bool:
-    """Return whether a user's retriever may ask the session's model."""
+def _retriever_may_call_model(item: pytest.Item) -> bool:
+    """Return whether a user's retriever may call the session's model."""
     return overridden("rag_retriever", item) is not None and reaches("rag_llm", ["rag_retriever"], item)

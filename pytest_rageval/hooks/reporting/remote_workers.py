@@ -39,7 +39,7 @@ def has_remote_workers(node: Any) -> bool:
 
 
 def set_up_worker(node: Any) -> None:
-    """Send a worker of a session with remote workers what it cannot see, and watch its connection.
+    """Send a worker the invocation folder and the grouping mode, and watch its connection.
 
     Raises:
         SettingError: an option needs a disk that all workers share.
@@ -111,8 +111,8 @@ def replace_locally(node: Any, warn: Callable[[str], None]) -> None:
 
     def setup_node(spec: Any, putevent: Any) -> Any:
         try:
-            if spec.socket and (timeout := getattr(node.gateway._io, "error", None)) is not None:
-                raise timeout
+            if spec.socket and (stored_error := getattr(node.gateway._io, "error", None)) is not None:
+                raise stored_error
             return original(manager, spec, putevent)
         except (OSError, EOFError, HostNotFound) as error:
             warn(f"{_name(spec)} was lost, and {_reason(error)}: a worker on this machine took its place")

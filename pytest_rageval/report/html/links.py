@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from pytest_rageval.report.html.visible_text import in_address
+from pytest_rageval.report.html.visible_text import case_fragment
 
 __all__ = ["Cases", "Piece", "Sentence", "case_list", "view_query"]
 
@@ -56,7 +56,7 @@ class Cases:
         for at, (name, nodeid) in enumerate(names[:most]):
             if at:
                 yield Piece(", ")
-            yield Piece(name, in_address(nodeid) if nodeid in self else "")
+            yield Piece(name, case_fragment(nodeid) if nodeid in self else "")
         if len(names) > most:
             yield Piece(" and ")
             yield Piece(f"{len(names) - most:,} more", rest)

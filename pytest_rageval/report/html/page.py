@@ -28,7 +28,7 @@ from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack, parcels_of
 from pytest_rageval.report.html.sentences import sentences_of
 from pytest_rageval.report.html.text_selection import MAX_OUTCOMES, HtmlCases, TextSelection, select_texts
-from pytest_rageval.report.html.visible_text import INVISIBLE_CHARACTERS, breakable_html, in_address, visible_html
+from pytest_rageval.report.html.visible_text import INVISIBLE_CHARACTERS, breakable_html, case_fragment, visible_html
 from pytest_rageval.report.run.json_text import from_json, to_json
 from pytest_rageval.report.text.lines import counted
 
@@ -162,7 +162,7 @@ def _template() -> Template:
     )
     environment.filters["shown"] = visible_html
     environment.filters["breakable"] = breakable_html
-    environment.filters["in_address"] = in_address
+    environment.filters["case_fragment"] = case_fragment
     return environment.get_template("page.html")
 
 

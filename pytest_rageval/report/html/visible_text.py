@@ -9,7 +9,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["INVISIBLE", "INVISIBLE_CHARACTERS", "breakable_html", "in_address", "visible_html"]
+__all__ = ["INVISIBLE", "INVISIBLE_CHARACTERS", "breakable_html", "case_fragment", "visible_html"]
 
 INVISIBLE_CHARACTERS = (
     r"\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -17,7 +17,8 @@ INVISIBLE_CHARACTERS = (
 )
 """Control characters, direction marks and zero-width characters, as a character class for Python and JavaScript.
 
-Python and JavaScript each add lone surrogates and the tags from U+E0000 on, because they write them differently."""
+Python and JavaScript each add lone surrogates and the tags from U+E0000 on: the two languages escape these differently.
+"""
 
 INVISIBLE = re.compile(rf"[{INVISIBLE_CHARACTERS}\ud800-\udfff\U000e0000-\U000e0fff]")
 """Matches one invisible character."""
@@ -43,7 +44,10 @@ def breakable_html(text: object) -> Markup:
     return Markup(str(visible_html(text)).replace("_", "_<wbr>"))  # noqa: S704  # `visible_html` has escaped it
 
 
-def in_address(nodeid: str) -> str:
-    """Return the address of a case within the page; like the script, it writes a lone surrogate as U+FFFD."""
+def case_fragment(nodeid: str) -> str:
+    """Return the fragment of a case's link within the page, without ``#``.
+
+    A lone surrogate becomes U+FFFD, like in ``caseAddress`` of the page's ``store.js``.
+    """
     well_formed = nodeid.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return f"case={quote(well_formed, safe='')}"

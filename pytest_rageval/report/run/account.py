@@ -1,4 +1,4 @@
-"""Compute the account of a run: verdict and causes, in the sentences that all reports use."""
+"""Compute the account of a run: the verdict and causes that the last block prints."""
 
 from __future__ import annotations
 

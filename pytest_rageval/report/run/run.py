@@ -12,7 +12,7 @@ from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.pairing import Pairing, pair_up
 from pytest_rageval.analysis.baseline.regression import GateBaseline
 from pytest_rageval.analysis.baseline.snapshot import Snapshot
-from pytest_rageval.analysis.deployment import Stage, merge_facts, queries_of, stages_of
+from pytest_rageval.analysis.deployment import Stage, merge_facts, retrieval_stages, stages_of
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.people.bias import JudgeBias
 from pytest_rageval.analysis.people.local_use import LocalUse
@@ -250,7 +250,7 @@ class Run:
     def times(self) -> tuple[list[Stage], dict[str, Stage]]:
         """Return the stages of each system, and the queries of each retriever by its name."""
         outcomes = self.ordered()
-        return self.stored_times or (stages_of(outcomes), queries_of(outcomes))
+        return self.stored_times or (stages_of(outcomes), retrieval_stages(outcomes))
 
     def correlations(self) -> list[MetricCorrelation]:
         """Return the correlations between retrieval metrics and answer metrics."""

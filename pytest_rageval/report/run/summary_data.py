@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from statistics import fmean
 
-from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, value_of
+from pytest_rageval.analysis.cells import GAIN, MODEL_ACCURACY, RAG_ACCURACY, value_of
 from pytest_rageval.analysis.clusters import by_case
 from pytest_rageval.analysis.correlation import RankCorrelation, rank_correlation
 from pytest_rageval.analysis.dialogues import Dialogues, dialogues_of
@@ -91,7 +91,8 @@ def differences(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -
 
 def gains(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
     """Return the gain from retrieval for each system, if any case was answered with and without retrieval."""
-    group = [o for o in outcomes if o.status != "skipped" and {WITH, WITHOUT} <= set(_metrics_of(plan, o))]
+    needed = {RAG_ACCURACY, MODEL_ACCURACY}
+    group = [o for o in outcomes if o.status != "skipped" and needed <= set(_metrics_of(plan, o))]
     if all(value_of(GAIN, outcome) is None for outcome in group):
         return []
     return _matrix_of_each_system(plan, GAIN, group, choice)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_rageval.analysis.deployment import RECALL, Stage, queries_of_each, settings_of
+from pytest_rageval.analysis.deployment import RECALL, Stage, retrieval_stage_of_each, settings_of
 from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
@@ -77,7 +77,7 @@ def _retriever_rows(retrievers: list[Facts], queries: dict[str, Stage]) -> list[
         ["memory", *(_bytes(facts.get("resident_bytes")) for facts in retrievers)],
         ["disk", *(_bytes(facts.get("disk_bytes")) for facts in retrievers)],
         *([key, *(_share(facts.get(key)) for facts in retrievers)] for key in recalls),
-        *_quantiles(queries_of_each(retrievers, queries), "queries"),
+        *_quantiles(retrieval_stage_of_each(retrievers, queries), "queries"),
     ]
 
 
@@ -122,7 +122,9 @@ def _encode(rows: Sequence[Deployment]) -> dict[str, Any]:
     return {
         "retrievers": [
             {"name": retriever_of(facts), "facts": dict(facts), "queries": _encode_times(times)}
-            for facts, times in zip(each.retrievers, queries_of_each(each.retrievers, each.queries), strict=True)
+            for facts, times in zip(
+                each.retrievers, retrieval_stage_of_each(each.retrievers, each.queries), strict=True
+            )
         ],
         "stages": [
             {"system": stage.name, "stage": stage.stage, "seconds": _encode_times(stage)} for stage in each.stages

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.gates import PSEUDO_METRICS
-from pytest_rageval.analysis.matrix import FEW, Matrix
+from pytest_rageval.analysis.matrix import MIN_CELL_CASES, Matrix
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.text.lines import Line, Mark, interval
@@ -85,7 +85,7 @@ def worst_lines(matrices: Sequence[Matrix], infos: Infos) -> Iterator[Line]:
     sign = 1 if _higher_is_better(metric, infos) else -1
     means = [matrix.total.mean for matrix in shown if matrix.total.mean is not None]
     worse = [each for each in cells if sign * each[1] < max(sign * mean for mean in means)]
-    large = [each for each in worse if each[2].n >= FEW]
+    large = [each for each in worse if each[2].n >= MIN_CELL_CASES]
     worst = sorted(large if len(large) >= WORST else worse, key=lambda each: (sign * each[1], -each[2].n))[:WORST]
     if not worst:
         return

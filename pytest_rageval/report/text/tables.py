@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.cells import Cell, cell_of
-from pytest_rageval.analysis.matrix import FEW, facet_values
+from pytest_rageval.analysis.matrix import MIN_CELL_CASES, facet_values
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.text.fit_text import sparkline
 from pytest_rageval.report.text.lines import Line, dollars
 
 __all__ = [
-    "ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_lines", "labels_of", "plain_table", "table",
-    "table_lines", "value_text",
+    "ABSENT", "INDENT", "MAX_SHOWN", "TOTALS", "blocks_of", "cell_text", "curve_lines", "labels_of", "plain_table",
+    "table", "table_lines", "value_text",
 ]  # fmt: skip
 
 ABSENT = "–"
@@ -23,7 +23,7 @@ INDENT = "\ue000"
 TOTALS = ("cost_usd", "tokens", "n")
 """Pseudo-metrics that are sums."""
 
-MOST = 100  # rows and columns shown in a terminal
+MAX_SHOWN = 100  # rows and columns shown in a terminal
 
 
 def curve_lines(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> Iterator[Line]:
@@ -136,13 +136,13 @@ def _width(lines: Sequence[str]) -> int:
 def cell_text(cell: Cell | None, metric: str, *, signed: bool = False) -> str:
     """Return ``0.91 (20)``; ``*`` marks few cases, ``+2`` counts unscored cases, ``–`` means no case.
 
-    A signed cell is a difference, ``+0.12 (20)!``; ``!`` marks an interval without 0.
+    A signed cell is a difference, ``+0.12 (20)!``; ``!`` marks an interval that excludes 0.
     """
     if cell is None:
         return ABSENT
     value = "?" if cell.mean is None else value_text(cell.mean, metric, signed=signed)
     n = cell.n if cell.n_cases is None else cell.n_cases
-    few = "*" if n < FEW and metric not in TOTALS else ""
+    few = "*" if n < MIN_CELL_CASES and metric not in TOTALS else ""
     significant = "!" if signed and cell.ci95 is not None and not cell.ci95[0] <= 0 <= cell.ci95[1] else ""
     unscored = f"+{cell.n_unscored}" if cell.n_unscored else ""
     return f"{value} ({cell.n}{unscored}){few}{significant}"

@@ -16,7 +16,7 @@ __all__ = ["AgentsSpans"]
 
 
 class AgentsSpans:
-    """A trace processor for the Agents SDK, which needs its methods but no base class.
+    """A trace processor for the Agents SDK. The SDK requires no base class.
 
     A trace belongs to the case that runs in the context where the trace begins.
 
@@ -34,7 +34,10 @@ class AgentsSpans:
 
     @contextmanager
     def case(self, spans: CaseSpans, names: dict[str, str]) -> Iterator[None]:
-        """Collect the traces that begin inside the block; they have no OpenTelemetry context."""
+        """Collect the traces that begin inside the block; they have no OpenTelemetry context.
+
+        ``names`` is unused: they are attributes of a root span, and these traces get none.
+        """
         try:
             yield None
         finally:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.analysis.deployment import Stage, merge_facts, queries_of, queries_of_each, stages_of
+from pytest_rageval.analysis.deployment import Stage, merge_facts, retrieval_stage_of_each, retrieval_stages, stages_of
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.facts import facts_of, retriever_of
 from pytest_rageval.model.outcome import Outcome
@@ -65,7 +65,7 @@ def test_queries_are_separate_for_each_named_retriever() -> None:
         outcome("q3", step("retrieve", 5.0, retriever="dense/hnsw")),
         outcome("q4", step("retrieve", 9.0)),
     ]
-    assert queries_of(outcomes) == {
+    assert retrieval_stages(outcomes) == {
         "bm25": Stage("bm25", "retrieve", 2, 2.0, near(2.9)),
         "dense/hnsw": Stage("dense/hnsw", "retrieve", 1, 5.0, 5.0),
     }
@@ -103,8 +103,8 @@ def test_measured_facts_do_not_distinguish_retrievers() -> None:
 def test_queries_of_a_name_of_several_retrievers_belong_to_none_of_them() -> None:
     stage = Stage("bm25", "retrieve", 2, 1.0, 1.0)
     bm25, other = {"retriever": "bm25"}, {"retriever": "dense"}
-    assert queries_of_each([bm25, other], {"bm25": stage}) == [stage, None]
-    assert queries_of_each([bm25, {**bm25, "k1": 1}], {"bm25": stage}) == [None, None]
+    assert retrieval_stage_of_each([bm25, other], {"bm25": stage}) == [stage, None]
+    assert retrieval_stage_of_each([bm25, {**bm25, "k1": 1}], {"bm25": stage}) == [None, None]
 
 
 def test_a_retriever_is_called_by_its_name_and_index() -> None:

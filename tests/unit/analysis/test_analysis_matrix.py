@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
-from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, Cell, cell_of, difference_of
+from pytest_rageval.analysis.cells import GAIN, MODEL_ACCURACY, RAG_ACCURACY, Cell, cell_of, difference_of
 from pytest_rageval.analysis.matrix import facet_values, has_facet, matrix_of
 from pytest_rageval.analysis.statistics import bootstrap_interval
 from pytest_rageval.metrics.shared.proportion import wilson_interval
@@ -141,7 +141,7 @@ def test_the_gain_is_the_difference_between_the_systems_with_and_without_retriev
     rows = [(f"q{at}", float(at % 3 > 0), float(at % 2), "AB"[at % 2 * (at > 4)]) for at in range(12)]
     outcomes_with_gain = [
         replace(outcome(name, with_it, topic=topic),
-                scores={WITH: Score(with_it), WITHOUT: Score(without)})
+                scores={RAG_ACCURACY: Score(with_it), MODEL_ACCURACY: Score(without)})
         for name, with_it, without, topic in rows
     ]  # fmt: skip
     outcomes_by_system = under("llm", *(outcome(name, value, topic=topic) for name, value, _, topic in rows))

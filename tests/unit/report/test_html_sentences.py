@@ -14,7 +14,7 @@ from pytest_rageval.report.html.headline import failed_tests_of, notes_of
 from pytest_rageval.report.html.links import Cases, Sentence
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.sentences import sentences_of
-from pytest_rageval.report.html.visible_text import in_address
+from pytest_rageval.report.html.visible_text import case_fragment
 from pytest_rageval.report.terminal.summary import summary_lines
 
 DESK = "tests/museum.rag.toml::desk"
@@ -60,10 +60,10 @@ def test_sentences_use_the_words_of_the_summary(museum: dict[str, Any]) -> None:
 
 def test_sentences_link_to_gates_cases_and_lists(museum: dict[str, Any]) -> None:
     links = [[piece.to for piece in sentence if piece.to] for sentence in sentences(museum)]
-    broken = [in_address(f"{DESK}[{case}-careful]") for case in ("ex10", "ex11", "ex30")]
+    broken = [case_fragment(f"{DESK}[{case}-careful]") for case in ("ex10", "ex11", "ex30")]
     assert links[:4] == [["gate-0"], ["gate-1"], ["gate-2"], ["gates"]]
     assert links[4] == [*broken, "broken-cases"]
-    assert links[6:] == [[in_address(f"{DESK}[lo31-quick]")], ["cases"]]
+    assert links[6:] == [[case_fragment(f"{DESK}[lo31-quick]")], ["cases"]]
 
 
 def test_only_cases_are_linked(museum: dict[str, Any]) -> None:

@@ -127,7 +127,7 @@ def test_several_systems_have_a_row_each() -> None:
 def test_the_gain_from_retrieval_is_an_additional_matrix() -> None:
     run = run_of({"a": [1.0], "b": [1.0], "c": [0.0], "d": [1.0]}, a=0.0, b=1.0, c=1.0)
     text = text_of(run)
-    legend = "mean difference (n); * < 5 cases; ! interval without 0; +k without both"
+    legend = "mean difference (n); * < 5 cases; ! interval excludes 0; +k lack a value"
     assert f"accuracy - closed_book_accuracy by topic x task\n  {legend}" in text
     assert any(line.split() == ["A", "+0.00", "(3+1)*"] for line in text.splitlines())
     content = results(run)

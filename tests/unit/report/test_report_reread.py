@@ -118,7 +118,7 @@ def test_a_stored_run_has_the_same_differences_and_row_groups() -> None:
     assert_same_summary(run)
     texts = [line.text for line in summary_lines(run, VIEWS[0], 120, 1)]
     assert "accuracy by topic x task · zeta - mean (n); * < 5 cases; +k unscored" in texts
-    legend = "mean difference (n); * < 5 cases; ! interval without 0; +k without both"
+    legend = "mean difference (n); * < 5 cases; ! interval excludes 0; +k lack a value"
     at = texts.index(f"accuracy by topic x task · alpha - zeta - {legend}")
     assert [line.split()[0] for line in texts[at + 4 : at + 9]] == ["X", "A", "B", "Y", "C"]
     assert not run.differences(MatrixChoice("n"))
