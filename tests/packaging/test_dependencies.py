@@ -1,4 +1,4 @@
-"""What the core brings along, from the metadata of what is installed."""
+"""The distributions that the core requires, read from installed metadata."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-MOST = 20
+MAX_DISTRIBUTIONS = 20
 HEAVY = {"litellm", "scikit-learn", "scipy", "sentence-transformers", "torch", "transformers"}
 
 
 def closure(name: str) -> set[str]:
-    """Return every distribution that ``name`` needs here without extras, itself among them."""
-    wanted, seen = [Requirement(name)], set[tuple[str, frozenset[str]]]()
-    while wanted:
-        requirement = wanted.pop()
+    """Return every distribution that ``name`` requires in this environment, including itself."""
+    pending, visited = [Requirement(name)], set[tuple[str, frozenset[str]]]()
+    while pending:
+        requirement = pending.pop()
         key = (canonicalize_name(requirement.name), frozenset(requirement.extras))
-        if key in seen:
+        if key in visited:
             continue
-        seen.add(key)
-        needed = map(Requirement, distribution(requirement.name).requires or ())
-        wanted += [n for n in needed if any(_holds(n, extra) for extra in ("", *requirement.extras))]
-    return {name for name, _ in seen}
+        visited.add(key)
+        dependencies = map(Requirement, distribution(requirement.name).requires or ())
+        pending += [n for n in dependencies if any(_holds(n, extra) for extra in ("", *requirement.extras))]
+    return {name for name, _ in visited}
 
 
 def _holds(requirement: Requirement, extra: str) -> bool:
@@ -36,13 +36,13 @@ def core() -> set[str]:
 
 
 def test_the_core_is_at_most_twenty_distributions(core: set[str]) -> None:
-    assert len(core) <= MOST, sorted(core)
+    assert len(core) <= MAX_DISTRIBUTIONS, sorted(core)
 
 
 def test_the_core_holds_what_the_package_imports(core: set[str]) -> None:
-    wanted = {"pytest-rageval", "pytest", "pytest-xdist", "pluggy", "bm25s", "filelock", "numpy", "rjieba", "tabulate"}
-    wanted |= {"rapidfuzz", "rouge-chinese", "snowballstemmer"}
-    assert wanted <= core
+    names = {"pytest-rageval", "pytest", "pytest-xdist", "pluggy", "bm25s", "filelock", "numpy", "rjieba", "tabulate"}
+    names |= {"rapidfuzz", "rouge-chinese", "snowballstemmer"}
+    assert names <= core
 
 
 def test_the_core_has_no_model_library(core: set[str]) -> None:

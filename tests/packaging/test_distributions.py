@@ -22,16 +22,16 @@ FOREIGN = {".ci", ".github", ".rageval", "conftest.py", "docs", "example_project
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with one wheel and one sdist."""
-    given = os.environ.get("RAGEVAL_DIST")
-    if given:
-        return Path(given)
+    dist_path = os.environ.get("RAGEVAL_DIST")
+    if dist_path:
+        return Path(dist_path)
     for tool in ("build", "hatchling"):
         if find_spec(tool) is None:
             pytest.skip(f"{tool} is not installed (pip install -e '.[dev]')")
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    build = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert build.returncode == 0, build.stdout + build.stderr
     return folder
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/ and docs/llms.txt are what docs/generate.py writes from the code."""
+"""docs/reference/ and docs/llms.txt match what docs/generate.py writes from the code."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def test_every_page_is_linked_from_the_index() -> None:
     text = (docs / "index.md").read_text(encoding="utf-8")
     pages = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")} - {"index.md"}
     assert set(re.findall(r"\]\(([\w/-]+\.md)\)", text)) == pages
-    listed = re.findall(r"^- \[.*\]\(([\w/-]+\.md)\)", text, re.MULTILINE)
-    assert [page for page in listed if listed.count(page) > 1] == []
+    links = re.findall(r"^- \[.*\]\(([\w/-]+\.md)\)", text, re.MULTILINE)
+    assert [page for page in links if links.count(page) > 1] == []
 
 
 def test_every_option_and_setting_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/options.md").read_text(encoding="utf-8")
-    named = [name for row in declared(Options) for name in (row.option, row.ini) if name]
-    assert len(named) > 50
-    assert [name for name in named if not re.search(rf"^\| `{re.escape(name)}[ `]", page, re.MULTILINE)] == []
+    names = [name for row in declared(Options) for name in (row.option, row.ini) if name]
+    assert len(names) > 50
+    assert [name for name in names if not re.search(rf"^\| `{re.escape(name)}[ `]", page, re.MULTILINE)] == []
 
 
 def test_every_docs_page_begins_with_its_title() -> None:
@@ -48,8 +48,8 @@ def test_every_docs_page_begins_with_its_title() -> None:
         assert re.match(r"# \S", text), path
 
 
-def test_every_message_of_troubleshooting_is_one_of_the_program() -> None:
-    said = "\n".join(
+def test_every_message_in_troubleshooting_occurs_in_the_code() -> None:
+    literals = "\n".join(
         node.value
         for path in (ROOT / "pytest_rageval").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -60,4 +60,4 @@ def test_every_message_of_troubleshooting_is_one_of_the_program() -> None:
     )
     assert len(titles) >= 30
     parts = [(title, part.strip()) for title in titles for part in title.split("…")]
-    assert [(title, part) for title, part in parts if len(part) > 2 and part not in said] == []
+    assert [(title, part) for title, part in parts if len(part) > 2 and part not in literals] == []

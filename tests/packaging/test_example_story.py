@@ -21,7 +21,7 @@ SECTIONS = {
 """Section -> the exit statuses of its commands."""
 
 [README] = stories_of(all_blocks())["example"]
-IN_README = {command.replace("example_project/", ""): shown for command, shown in steps_of(README.text) if shown}
+IN_README = {command.replace("example_project/", ""): lines for command, lines in steps_of(README.text) if lines}
 """What the project's README shows of the same story, by the command."""
 
 
@@ -39,11 +39,11 @@ def test_the_story_in_the_readme_of_the_example_is_true(
         if block.section != section or block.language != "console":
             continue
         outputs = []
-        for command, shown in steps_of(block.text):
+        for command, documented in steps_of(block.text):
             words = shlex.split(command.removeprefix("python -m "))
             run = quick_program if words[0] in ("pytest", "rageval") else run_program
             status, output = run(copy, *words, env=env, errors=False)
-            for lines in (shown, in_readme.pop(command.removeprefix("python -m "), ())):
+            for lines in (documented, in_readme.pop(command.removeprefix("python -m "), ())):
                 printed = map(repeatable, output.splitlines())
                 missing += [(command, line) for line in lines if repeatable(line) not in printed]  # in this order
             ended.append(status)

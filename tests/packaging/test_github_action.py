@@ -45,14 +45,14 @@ def run(action: Any, checkout: Path, tmp_path: Path) -> Run:
     """Return a function that runs the action with inputs."""
 
     def call(github: dict[str, str] | None = None, env: dict[str, str] | None = None, **inputs: str) -> CompositeAction:
-        given = {"install": "", **{name.replace("_", "-"): value for name, value in inputs.items()}}
-        return CompositeAction(action, checkout, tmp_path / "runner", given, github or {}, env or {}).run()
+        action_inputs = {"install": "", **{name.replace("_", "-"): value for name, value in inputs.items()}}
+        return CompositeAction(action, checkout, tmp_path / "runner", action_inputs, github or {}, env or {}).run()
 
     return call
 
 
-def summary_of(done: CompositeAction) -> str:
-    return done.summary.read_text(encoding="utf-8").strip()
+def summary_of(outcome: CompositeAction) -> str:
+    return outcome.summary.read_text(encoding="utf-8").strip()
 
 
 def break_gate(checkout: Path) -> None:
@@ -61,51 +61,51 @@ def break_gate(checkout: Path) -> None:
 
 
 def test_a_green_run_leaves_its_reports(run: Run, checkout: Path) -> None:
-    done = run(install="python -c \"open('installed', 'w')\"")
-    assert done.status == 0, done.output
-    assert done.ran == ["Set up Python", "Install", "Test", "Upload the reports"]
+    outcome = run(install="python -c \"open('installed', 'w')\"")
+    assert outcome.status == 0, outcome.output
+    assert outcome.ran == ["Set up Python", "Install", "Test", "Upload the reports"]
     assert (checkout / "installed").is_file()
-    reports = Path(done.outputs["reports"])
-    assert done.outputs["status"] == "0"
+    reports = Path(outcome.outputs["reports"])
+    assert outcome.outputs["status"] == "0"
     assert sorted(path.name for path in reports.iterdir()) == REPORTS
-    assert done.uses == {
+    assert outcome.uses == {
         "actions/setup-python": {"python-version": "3.12"},
         "actions/upload-artifact": {"name": "rag", "path": str(reports)},
     }
     results = parse_json((reports / "results.json").read_text(encoding="utf-8"))
     assert [gate["status"] for gate in results["gates"]] == ["passed", "passed"]
-    assert summary_of(done) == (reports / "rag.md").read_text(encoding="utf-8").strip()
+    assert summary_of(outcome) == (reports / "rag.md").read_text(encoding="utf-8").strip()
     assert not any(name in os.listdir(checkout) for name in REPORTS)  # the checkout stays clean
 
 
 def test_a_failed_gate_fails_the_action_and_its_reports_are_uploaded(run: Run, checkout: Path) -> None:
     break_gate(checkout)
-    done = run(artifact="rag-nightly")
-    assert done.status == 1, done.output
-    assert done.ran == ["Set up Python", "Test", "Upload the reports"]
-    assert done.outputs["status"] == "1"
-    assert done.uses["actions/upload-artifact"]["name"] == "rag-nightly"
-    assert summary_of(done) == (Path(done.outputs["reports"]) / "rag.md").read_text(encoding="utf-8").strip()
-    junit = ElementTree.parse(Path(done.outputs["reports"]) / "junit.xml").getroot()  # noqa: S314 - we wrote it
+    outcome = run(artifact="rag-nightly")
+    assert outcome.status == 1, outcome.output
+    assert outcome.ran == ["Set up Python", "Test", "Upload the reports"]
+    assert outcome.outputs["status"] == "1"
+    assert outcome.uses["actions/upload-artifact"]["name"] == "rag-nightly"
+    assert summary_of(outcome) == (Path(outcome.outputs["reports"]) / "rag.md").read_text(encoding="utf-8").strip()
+    junit = ElementTree.parse(Path(outcome.outputs["reports"]) / "junit.xml").getroot()  # noqa: S314 - we wrote it
     assert junit[0].get("failures") == "1"
 
 
 def test_a_failed_installation_ends_the_action(run: Run) -> None:
-    done = run(install="false | true")
-    assert (done.status, done.ran) == (1, ["Set up Python", "Install"])
+    outcome = run(install="false | true")
+    assert (outcome.status, outcome.ran) == (1, ["Set up Python", "Install"])
 
 
 def test_inputs_that_are_empty_leave_steps_out(run: Run) -> None:
-    done = run(python_version="", artifact="")
-    assert (done.status, done.ran) == (0, ["Test"]), done.output
+    outcome = run(python_version="", artifact="")
+    assert (outcome.status, outcome.ran) == (0, ["Test"]), outcome.output
 
 
 def test_arguments_and_the_baseline_reach_pytest(run: Run, checkout: Path, quick_program: QuickProgram) -> None:
     status, output = quick_program(checkout, "pytest", "--rag-baseline", "base.json", "--rag-update-baseline")
     assert status == 0, output
-    done = run(arguments="-m 'rag(topic=\"Visit\")' --rag-gate 'accuracy >= baseline - 0.05'", baseline="base.json")
-    assert done.status == 0, done.output
-    results = parse_json((Path(done.outputs["reports"]) / "results.json").read_text(encoding="utf-8"))
+    outcome = run(arguments="-m 'rag(topic=\"Visit\")' --rag-gate 'accuracy >= baseline - 0.05'", baseline="base.json")
+    assert outcome.status == 0, outcome.output
+    results = parse_json((Path(outcome.outputs["reports"]) / "results.json").read_text(encoding="utf-8"))
     assert {outcome["facets"]["topic"] for outcome in results["outcomes"]} == {"Visit"}
     assert [gate["baseline"] for gate in results["gates"] if "baseline" in gate["expr"]] == [1.0]
 
@@ -115,33 +115,33 @@ def test_a_folder_below_the_checkout(run: Run, checkout: Path) -> None:
     inner.mkdir(parents=True)
     for name in ("tests", "pytest.ini"):
         shutil.move(checkout / name, inner / name)
-    done = run(install="pwd > where", working_directory="services/desk")
-    assert done.status == 0, done.output
+    outcome = run(install="pwd > where", working_directory="services/desk")
+    assert outcome.status == 0, outcome.output
     assert (inner / "where").is_file()
     assert (inner / ".rageval").is_dir()
 
 
 def test_a_run_without_a_report_says_so_in_the_summary(run: Run, checkout: Path) -> None:
     (checkout / "tests" / "cases.jsonl").write_text('{"id": 1}\n', encoding="utf-8")
-    done = run(comment="true", github=PULL)
-    assert done.status == 4
-    assert "tests/cases.jsonl:1" in done.output
-    assert summary_of(done) == "pytest wrote no RAG report (exit status 4); the log of the step says why."
-    assert "pytest wrote no report, so there is nothing to comment" in done.output
+    outcome = run(comment="true", github=PULL)
+    assert outcome.status == 4
+    assert "tests/cases.jsonl:1" in outcome.output
+    assert summary_of(outcome) == "pytest wrote no RAG report (exit status 4); the log of the step says why."
+    assert "pytest wrote no report, so there is nothing to comment" in outcome.output
 
 
 def test_no_shell_runs_the_arguments(run: Run, checkout: Path) -> None:
-    done = run(
+    outcome = run(
         arguments="tests ; touch pwned && touch pwned $(touch pwned) `touch pwned` > pwned", artifact="; touch pwned"
     )
-    assert done.status == 4, done.output
+    assert outcome.status == 4, outcome.output
     assert not (checkout / "pwned").exists()
 
 
 def test_arguments_that_are_not_quoted_well_are_one_sentence(run: Run) -> None:
-    done = run(arguments="-k 'visit")
-    assert (done.status, done.ran) == (1, ["Set up Python", "Test"])
-    assert done.output == "::error::the input arguments is not quoted as in a shell: No closing quotation\n"
+    outcome = run(arguments="-k 'visit")
+    assert (outcome.status, outcome.ran) == (1, ["Set up Python", "Test"])
+    assert outcome.output == "::error::the input arguments is not quoted as in a shell: No closing quotation\n"
 
 
 @pytest.mark.parametrize("path", [ACTION, *ROOT.glob("**/.github/workflows/*.yml")], ids=lambda path: path.parent.name)
@@ -170,8 +170,8 @@ def test_the_page_lists_the_inputs_with_their_defaults(action: Any) -> None:
     defaults = {name: declared["default"] for name, declared in action["inputs"].items() if name != "token"}
     assert {name: default for name, *others in rows for default in others or [""] if name != "token"} == defaults
     workflow = pytest.importorskip("yaml").safe_load(page.split("```yaml\n")[1].partition("```")[0])
-    [used] = [step["with"] for step in workflow["jobs"]["rag"]["steps"] if "rageval@" in step["uses"]]
-    assert set(used) <= set(action["inputs"])
+    [inputs] = [step["with"] for step in workflow["jobs"]["rag"]["steps"] if "rageval@" in step["uses"]]
+    assert set(inputs) <= set(action["inputs"])
 
 
 PULL = {
@@ -183,7 +183,7 @@ PULL = {
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq finds the comment")
 @pytest.mark.parametrize(
-    ("comments", "wanted"),
+    ("comments", "gh_call"),
     [
         (OTHERS, "api --silent repos/org/town/issues/7/comments -F body=@"),
         ([*OTHERS, OURS, OTHERS[0]], "api --silent --method PATCH repos/org/town/issues/comments/3 -F body=@"),
@@ -191,15 +191,15 @@ PULL = {
     ids=["a new comment", "the earlier comment"],
 )
 def test_the_report_becomes_one_comment(
-    run: Run, checkout: Path, tmp_path: Path, comments: list[Any], wanted: str
+    run: Run, checkout: Path, tmp_path: Path, comments: list[Any], gh_call: str
 ) -> None:
     break_gate(checkout)
     log, env = fake_gh(tmp_path, checkout, comments)
-    done = run(comment="true", github=PULL, env=env)
-    assert (done.status, done.ran[-1]) == (1, "Comment on the pull request"), done.output
-    asked, sent = log.read_text(encoding="utf-8").splitlines()
-    assert asked.startswith("api --paginate repos/org/town/issues/7/comments --jq ")
-    assert sent == f"{wanted}{done.outputs['reports']}/rag.md"
+    outcome = run(comment="true", github=PULL, env=env)
+    assert (outcome.status, outcome.ran[-1]) == (1, "Comment on the pull request"), outcome.output
+    list_call, write_call = log.read_text(encoding="utf-8").splitlines()
+    assert list_call.startswith("api --paginate repos/org/town/issues/7/comments --jq ")
+    assert write_call == f"{gh_call}{outcome.outputs['reports']}/rag.md"
 
 
 @pytest.mark.parametrize(
@@ -212,16 +212,16 @@ def test_the_report_becomes_one_comment(
     ids=["not asked for", "a push", "a fork"],
 )
 def test_other_runs_comment_nothing(run: Run, comment: str, github: dict[str, str]) -> None:
-    done = run(comment=comment, github=github, arguments="--version")
-    assert (done.status, done.ran) == (0, ["Set up Python", "Test", "Upload the reports"]), done.output
+    outcome = run(comment=comment, github=github, arguments="--version")
+    assert (outcome.status, outcome.ran) == (0, ["Set up Python", "Test", "Upload the reports"]), outcome.output
 
 
 def test_a_comment_that_fails_is_a_warning(run: Run, checkout: Path, tmp_path: Path) -> None:
     log, env = fake_gh(tmp_path, checkout, [], "#!/bin/sh\necho HTTP 403 >&2; exit 1")
-    done = run(comment="true", github=PULL, env=env)
-    assert (done.status, done.ran[-1], log.exists()) == (0, "Comment on the pull request", False)
+    outcome = run(comment="true", github=PULL, env=env)
+    assert (outcome.status, outcome.ran[-1], log.exists()) == (0, "Comment on the pull request", False)
     why = "the comment was not posted; the job needs the permission pull-requests: write"
-    assert done.output.endswith(f"HTTP 403\n::warning::{why}\n")
+    assert outcome.output.endswith(f"HTTP 403\n::warning::{why}\n")
 
 
 def fake_gh(folder: Path, checkout: Path, comments: list[Any], script: str = GH) -> tuple[Path, dict[str, str]]:

@@ -33,11 +33,11 @@ def checkout(tmp_path: Path, quick_program: QuickProgram) -> Path:
 def run_job(job: Any, checkout: Path, **variables: str) -> tuple[int, str]:
     """Run script and after_script, each in a shell of its own, as GitLab does; return the status of the first."""
     env = {**job["variables"], **variables}
-    done = [
+    outcomes = [
         run_program(checkout, "bash", "-eo", "pipefail", "-c", "\n".join(job[part]), env=env)
         for part in ("script", "after_script")
     ]
-    return done[0][0], done[0][1] + done[1][1]
+    return outcomes[0][0], outcomes[0][1] + outcomes[1][1]
 
 
 def test_a_green_job_leaves_its_reports(job: Any, checkout: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the page on data imports is written, printed and scored as it says."""
+"""The example of the page on data imports prints and scores what the page shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_rageval.cli import main
 BLOCKS = all_blocks()
 
 
-def test_the_example_prints_what_is_shown_and_its_cases_are_scored(
+def test_the_import_example_prints_the_output_of_the_page_and_its_cases_are_scored(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
     example = examples_of(BLOCKS)["bring"]
@@ -20,8 +20,8 @@ def test_the_example_prints_what_is_shown_and_its_cases_are_scored(
     lay_out("bring", [block for block in example if block.language == "csv"], pytester.path)
     imported, scored = (command.split()[1:] for command in console.commands)
     assert main(imported) == 1
-    shown = [line for line in console.text.splitlines() if not line.startswith("$ ")]
-    assert capsys.readouterr().out.splitlines() == shown
+    documented = [line for line in console.text.splitlines() if not line.startswith("$ ")]
+    assert capsys.readouterr().out.splitlines() == documented
     lay_out("bring", example, pytester.path)
     assert Path("cases.jsonl").exists()
     result = pytester.runpytest_subprocess("-v", *scored)

@@ -31,8 +31,8 @@ STORIES = stories_of(BLOCKS)
 
 def lines_of(text: str) -> list[str]:
     """Return the lines without the seconds, which differ, and without what stands for lines left out."""
-    shown = (re.sub(r" in [\d.]+s\b.*", "", repeatable(line)).strip(" =") for line in text.splitlines())
-    return [line for line in shown if line and line != "..."]
+    lines = (re.sub(r" in [\d.]+s\b.*", "", repeatable(line)).strip(" =") for line in text.splitlines())
+    return [line for line in lines if line and line != "..."]
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,10 @@ def test_the_output_in_readme_is_what_the_example_prints(example: tuple[Path, in
     _, status, output = example
     assert status == 0, output
     printed = lines_of(output)
-    wanted = lines_of(block.text)
-    assert len(wanted) > 3
+    documented = lines_of(block.text)
+    assert len(documented) > 3
     renew(block, output)
-    assert [line for line in wanted if line not in printed] == []
+    assert [line for line in documented if line not in printed] == []
 
 
 def test_the_agreement_in_the_readme_of_the_example_is_what_is_printed(
@@ -64,9 +64,9 @@ def test_the_agreement_in_the_readme_of_the_example_is_what_is_printed(
     [command] = block.commands
     status, output = quick_program(copy, *command.split(), errors=False)
     assert status == 0, output
-    wanted = [line for line in lines_of(block.text) if line != f"$ {command}"]
-    assert len(wanted) > 10
-    assert [line for line in wanted if line not in lines_of(output)] == []
+    documented = [line for line in lines_of(block.text) if line != f"$ {command}"]
+    assert len(documented) > 10
+    assert [line for line in documented if line not in lines_of(output)] == []
 
 
 def test_the_example_as_markdown_has_a_verdict_a_table_of_gates_and_matrices(
@@ -89,10 +89,10 @@ def typed(project: Project, command: str) -> tuple[int, str]:
         output.unlink(missing_ok=True)
         return project.started(*arguments).wait(120), output.read_text(encoding="utf-8")
     if program == "rageval":
-        done = project.command(*arguments)
+        process = project.command(*arguments)
     else:
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+        process = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    return process.returncode, process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("command", printed_of(BLOCKS))
@@ -106,11 +106,11 @@ def test_what_an_example_prints_is_shown(command: str, project: Project) -> None
         status, output = typed(project, then)
         assert status == 0, output
     block = printed_of(BLOCKS)[command]
-    wanted = [unpriced(line) for line in lines_of(block.text) if line != f"$ {rest}"]
+    documented = [unpriced(line) for line in lines_of(block.text) if line != f"$ {rest}"]
     printed = {unpriced(line) for line in lines_of(output)}
-    assert wanted
+    assert documented
     renew(block, output)
-    assert [line for line in wanted if line not in printed] == [], output
+    assert [line for line in documented if line not in printed] == [], output
 
 
 def unpriced(line: str) -> str:
@@ -131,12 +131,12 @@ def test_a_story_that_is_typed_prints_what_is_shown(name: str, project: Project)
 
 
 def steps_typed(project: Project, block: Block) -> int:
-    """Type the commands of a console block; what is shown below each has to be printed, line by line, in that order."""
+    """Run the commands of a console block; each must print the lines shown below it, in that order."""
     outputs, missing = [], []
-    for command, shown in steps_of(block.text):
+    for command, documented in steps_of(block.text):
         _, output = typed(project, command)
         printed = iter(lines_of(output))
-        missing += [(command, each) for each in lines_of("\n".join(shown)) if each not in printed]
+        missing += [(command, each) for each in lines_of("\n".join(documented)) if each not in printed]
         outputs.append(f"$ {command}\n{output}")
     renew(block, "\n".join(outputs))
     assert missing == [], f"{block.where}\n" + "\n".join(outputs)
