@@ -8,7 +8,7 @@ from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
 from pytest_rageval.report.sections.section import Table
-from pytest_rageval.report.text.tables import INDENT, MOST
+from pytest_rageval.report.text.tables import INDENT, MAX_SHOWN
 
 __all__ = ["matrices_latex", "tables_latex"]
 
@@ -35,7 +35,9 @@ def tables_latex(tables: Iterable[Table]) -> str:
 
 def _head(matrix: Matrix) -> str:
     sides = ((matrix.rows, "rows"), (matrix.cols, "columns"))
-    left_out = [f"{len(values) - MOST} more {side} in results.json" for values, side in sides if len(values) > MOST]
+    left_out = [
+        f"{len(values) - MAX_SHOWN} more {side} in results.json" for values, side in sides if len(values) > MAX_SHOWN
+    ]
     return "\n".join(f"% {ascii_safe(text)}" for text in (matrix_title(matrix), matrix_legend(matrix), *left_out))
 
 

@@ -12,7 +12,7 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MetricCorrelation, shows_correlations
 from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.text.lines import Line, interval
-from pytest_rageval.report.text.tables import MOST, labels_of
+from pytest_rageval.report.text.tables import MAX_SHOWN, labels_of
 
 __all__ = ["CORRELATIONS"]
 
@@ -25,7 +25,7 @@ WHY = {"too_few": "n < 3", "constant": "one is constant"}
 def _tables(rows: Sequence[MetricCorrelation], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     """Yield a table of the correlations of each testbed with an ``erag:`` metric."""
     visible = [each for each in rows if shows_correlations(testbeds[each.testbed])]
-    shown = visible[:MOST]
+    shown = visible[:MAX_SHOWN]
     if not shown:
         return
     correlations = [each.correlation for each in shown]
@@ -37,7 +37,7 @@ def _tables(rows: Sequence[MetricCorrelation], testbeds: Mapping[str, TestbedPla
         ["tau-b", *("undefined" if e.tau_b is None else _estimate(e.tau_b, e.tau_b_ci95) for e in correlations)],
         ["rho", *(WHY[e.reason or ""] if e.rho is None else _estimate(e.rho, e.rho_ci95) for e in correlations)],
     ]
-    more = len(visible) - MOST
+    more = len(visible) - MAX_SHOWN
     yield Table(TITLE, columns, [Line(f"... {more} more in results.json")] if more > 0 else ())
 
 

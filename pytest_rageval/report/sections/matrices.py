@@ -14,7 +14,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.section import Screen, TerminalSection
 from pytest_rageval.report.text.heat import Infos, levels_of, mark_cells, worst_lines
 from pytest_rageval.report.text.lines import Line, wrap
-from pytest_rageval.report.text.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
+from pytest_rageval.report.text.tables import ABSENT, INDENT, MAX_SHOWN, TOTALS, blocks_of, cell_text, value_text
 
 __all__ = ["MATRICES", "CellText", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
 
@@ -62,7 +62,7 @@ def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterat
             yield from mark_cells(block, rows[1:], first)
             first += len(block[1].split()) - 1
         sides = ((matrix.rows, "rows"), (matrix.cols, "columns"))
-        if left_out := [f"{len(values) - MOST} more {side}" for values, side in sides if len(values) > MOST]:
+        if left_out := [f"{len(values) - MAX_SHOWN} more {side}" for values, side in sides if len(values) > MAX_SHOWN]:
             yield Line(f"... {' and '.join(left_out)} in results.json")
 
 
@@ -70,7 +70,7 @@ def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
     """Return the matrix as one table, or as several blocks of columns that fit ``width``.
 
     The last columns and rows are means: micro over the cases of a row or column, macro over its cells. Sums have only
-    ``all``. The table shows the first `MOST` rows and columns; results.json has all.
+    ``all``. The table shows the first `MAX_SHOWN` rows and columns; results.json has all.
     """
     head, *columns = map(list, zip(*matrix_rows(matrix), strict=True))
     return blocks_of(head, columns, width)
@@ -90,9 +90,9 @@ def _table(matrix: Matrix) -> list[list[CellText]]:
         if matrix.metric not in TOTALS:
             last_values = [macro_average(matrix.row_margin), matrix.total_macro]
             lines.append(
-                [CellText(MACRO), *(_macro(matrix, value) for value in [*matrix.col_macro[:MOST], *last_values])]
+                [CellText(MACRO), *(_macro(matrix, value) for value in [*matrix.col_macro[:MAX_SHOWN], *last_values])]
             )
-    head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.cols[:MOST], *names]
+    head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.cols[:MAX_SHOWN], *names]
     table = [[*map(CellText, head)], *lines]
     return table if len(matrix.cols) > 1 else [row[: 1 + len(matrix.cols)] for row in table]
 
@@ -104,7 +104,7 @@ def _rows(matrix: Matrix) -> Iterator[tuple[str, Sequence[Cell | None], Cell]]:
         group_at[at] = group
         at += group.n_rows
     indent = 2 * INDENT if group_at else ""
-    for at, name in enumerate(matrix.rows[:MOST]):
+    for at, name in enumerate(matrix.rows[:MAX_SHOWN]):
         if at in group_at:
             yield group_at[at].name, group_at[at].cells, group_at[at].margin
         yield indent + name, matrix.cells[at], matrix.row_margin[at]
@@ -113,7 +113,7 @@ def _rows(matrix: Matrix) -> Iterator[tuple[str, Sequence[Cell | None], Cell]]:
 def _table_row(matrix: Matrix, cells: Sequence[Cell | None], margin: Cell) -> list[CellText]:
     row = [
         CellText(cell_text(cell, matrix.metric, signed=matrix.is_difference), None if cell is None else cell.mean)
-        for cell in [*cells[:MOST], margin]
+        for cell in [*cells[:MAX_SHOWN], margin]
     ]
     return row if matrix.metric in TOTALS else [*row, _macro(matrix, macro_average(cells))]
 

@@ -19,7 +19,7 @@ from pytest_rageval.report.sections.comparison import (
     verdict_lines,
 )
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment, number, wrap
-from pytest_rageval.report.text.tables import MOST, table
+from pytest_rageval.report.text.tables import MAX_SHOWN, table
 
 __all__ = ["account_lines", "compare_lines", "plan_lines"]
 
@@ -144,7 +144,7 @@ def _cells(metric: MetricComparison, comparison: Comparison, width: int) -> Iter
     changed = _worst_first(cells, comparison)
     if not changed:
         return
-    shown = changed[:MOST]
+    shown = changed[:MAX_SHOWN]
     yield Line("")
     yield Line(ascii_safe(row_name(metric, comparison)))
     axes = " x ".join(dict.fromkeys(axis for each in shown for axis in each.slice))

@@ -12,8 +12,8 @@ from pytest_rageval.report.text.fit_text import sparkline
 from pytest_rageval.report.text.lines import Line, dollars
 
 __all__ = [
-    "ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_lines", "labels_of", "plain_table", "table",
-    "table_lines", "value_text",
+    "ABSENT", "INDENT", "MAX_SHOWN", "TOTALS", "blocks_of", "cell_text", "curve_lines", "labels_of", "plain_table",
+    "table", "table_lines", "value_text",
 ]  # fmt: skip
 
 ABSENT = "–"
@@ -23,7 +23,7 @@ INDENT = "\ue000"
 TOTALS = ("cost_usd", "tokens", "n")
 """Pseudo-metrics that are sums."""
 
-MOST = 100  # rows and columns shown in a terminal
+MAX_SHOWN = 100  # rows and columns shown in a terminal
 
 
 def curve_lines(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> Iterator[Line]:

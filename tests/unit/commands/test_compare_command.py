@@ -15,7 +15,7 @@ from pytest_rageval.analysis.baseline.snapshot import Measured, MeasuredTestbed,
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.cli import main
 from pytest_rageval.report.files.baseline_file import write_baseline
-from pytest_rageval.report.text.tables import MOST
+from pytest_rageval.report.text.tables import MAX_SHOWN
 
 TESTBED = "test_a.py::test_a"
 N = 24
@@ -238,11 +238,11 @@ def test_a_plan_reports_how_many_cases_a_drop_needs(two_runs: Path, capsys: pyte
 
 
 def test_the_number_of_cells_is_limited_on_a_terminal(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    facets = [{"topic": f"t{n}", "task": "qa"} for n in range(MOST + 7)]
+    facets = [{"topic": f"t{n}", "task": "qa"} for n in range(MAX_SHOWN + 7)]
     for name, value in (("old.json", 1.0), ("new.json", 0.0)):
         write_baseline(project / name, run_of([case(n, value, facets=each) for n, each in enumerate(facets)]))
     lines = output_lines(capsys, "old.json", "new.json")
-    assert f"of {MOST + 7} cells 7 more with one" in lines
+    assert f"of {MAX_SHOWN + 7} cells 7 more with one" in lines
 
 
 @pytest.mark.parametrize(
