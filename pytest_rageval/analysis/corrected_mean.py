@@ -54,7 +54,8 @@ def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Seq
     """Return the corrected mean of a metric; all values in 0..1, one for each case.
 
     Formula: w * mean(others) + mean(people - w * judged). The weight w in 0..1 minimises the variance:
-    Cov(people, judged) / ((1 + n / N) Var(judged)). The labelled cases must be a random sample of all cases.
+    Cov(people, judged) / ((1 + n / N) Var(judged)), with n labelled and N other cases. The labelled cases must be a
+    random sample of all cases.
 
     The interval is Student's with n - 1 degrees of freedom. It is computed over the labelled cases and four
     pseudo-cases: people and the judge both say 0, both say 1, and each says 1 while the other says 0. The pseudo-cases
@@ -64,7 +65,7 @@ def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Seq
 
     Source: A. Agresti and B. A. Coull, "Approximate is better than exact", The American Statistician 52 (1998): four
     pseudo-cases for one proportion; A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched
-    proportions", Statistics in Medicine 24 (2005): as many for each pair of answers.
+    proportions", Statistics in Medicine 24 (2005): equal counts in the four cells of matched pairs, there 1/2, here 1.
 
     Args:
         people: people's values of the labelled cases.
@@ -150,7 +151,7 @@ def corrected_mean_of_units(
 def shifted_mean_of_units(
     people: Sequence[float], judged: Sequence[float], now: Sequence[float], units: Units
 ) -> CorrectedMean:
-    """Return the corrected mean of answers without labels, by labels of other answers such as earlier ones.
+    """Correct the mean of new, unlabelled answers with labels of other answers, such as earlier ones.
 
     Formula: mean(now) + mean(people - judged). The labels show the judge's error, but not how good the new answers are.
     The judge's weight is therefore 1: with a lower weight, people's mean of the earlier answers would hide a drop. The

@@ -130,8 +130,8 @@ def _discordant(table: Counts, y: Counts) -> Counts:
         high, is_one = y[order] >> (bit + 1), (y[order] >> bit) & 1 == 1
         ones, zeros = order[is_one], order[~is_one]
         drawn = np.concatenate([np.zeros_like(table[:1]), table[ones].cumsum(axis=0)])  # cumulative counts of the ones
-        before = is_one.cumsum()[~is_one]  # number of ones before each zero; `earlier` is that before its group
-        earlier = np.searchsorted(high[is_one], high[~is_one])
+        before = is_one.cumsum()[~is_one]  # number of ones before each zero
+        earlier = np.searchsorted(high[is_one], high[~is_one])  # number of ones before the zero's group
         discordant += ((drawn[before] - drawn[earlier]) * table[zeros]).sum(axis=0)
     return discordant
 

@@ -71,7 +71,7 @@ class Gate:
         return f"{self.metric}{f'[{pairs}]' if pairs else ''} {self.op} {self.bound_text}"
 
     @property
-    def beforehand(self) -> Mapping[str, str]:
+    def static_slice(self) -> Mapping[str, str]:
         """The part of the slice that is known before a case runs."""
         if KNEW not in self.slice:
             return self.slice
@@ -81,8 +81,8 @@ class Gate:
         """Return whether ``value`` holds the bound."""
         return _HOLDS[self.op](value, self.bound)
 
-    def missed_by(self, value: float) -> str:
-        """Return a value that misses the bound, with four digits; with all digits if four would seem to hold it."""
+    def format_missed(self, value: float) -> str:
+        """Format a value that misses the bound: four digits, or all digits if rounding would hide the miss."""
         short = f"{value:.4g}"
         return repr(value) if self.holds(float(short)) else short
 

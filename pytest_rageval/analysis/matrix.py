@@ -38,14 +38,15 @@ class Matrix:
     """A metric over two facets.
 
     Attributes:
-        metric: the metric's name, a pseudo-metric's, or `cells.GAIN`.
+        metric: the name of a metric or pseudo-metric, or `cells.GAIN`, the gain from retrieval.
         row_facet, col_facet: the facets; a case without one counts under "-".
         rows, cols: the values of the facets, sorted (numbers as numbers); rows are sorted by group first.
         cells: ``cells[row][col]``; None without cases.
         row_margin, col_margin: micro means of each row and column.
         total: micro mean of all cases.
         system: the system of the cases, or "" for all.
-        groups: one group for each value of the row facet's parent, such as ``topic_1`` for ``topic``; () without one.
+        groups: one group for each value of the row facet's parent, such as ``topic_1`` for ``topic``; () if no case
+            has the parent facet.
         minus: if the cells are differences, the system that is subtracted from ``system``, case by case; else "".
     """
 

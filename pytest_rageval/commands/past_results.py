@@ -25,7 +25,7 @@ from pytest_rageval.report.text.lines import counted
 __all__ = ["past_commits", "past_runs"]
 
 CASES_START = '"instances": '
-"""Start of the first line of a results.json that is about single cases; the lines before it have the totals."""
+"""Start of the first line after the totals in results.json; cases follow."""
 
 LOG = (
     *("-c", "core.quotePath=false", "log", "--follow", "-c", "--name-only"),  # -c: also merges that changed the file
@@ -75,7 +75,7 @@ def _commit(path: Path, commit: str, when: str, subject: str, name: str) -> Entr
     except SettingError:
         return UnreadableEntry(commit, "because it removed the file")
     except MALFORMED:
-        return UnreadableEntry(commit, "because the file is not a baseline there, or has another version")
+        return UnreadableEntry(commit, "because the file is not a baseline at this commit, or has another version")
 
 
 def _entry(folder: Path) -> Entry:

@@ -86,7 +86,7 @@ def recorded_tools(environment: str, ask: Callable[[], list[Any]]) -> list[Any]:
     if response is None:
         response = _as_stored({"tools": ask()})
         scope.cassettes.record(request, response)
-    scope.meter.use(request.key)  # the time of listing tools belongs to no call
+    scope.meter.use(request.key)  # a replayed tool list leaves the case's latency valid
     tools = response.get("tools")
     if not isinstance(tools, list):
         raise _malformed(request, "tools")
@@ -94,7 +94,7 @@ def recorded_tools(environment: str, ask: Callable[[], list[Any]]) -> list[Any]:
 
 
 def _find_response(cassettes: Cassettes, request: Request, meter: Meter) -> dict[str, Any] | None:
-    """Return the recorded response; if the record mode forbids the call, the case fails even if its system goes on."""
+    """Return the recorded response; if the call is forbidden, the case fails even if its system catches the error."""
     try:
         return cassettes.find(request)
     except ModelError as error:

@@ -10,21 +10,21 @@ CONTEXT = 200
 """Number of characters after a cut that are read to decide whether a full stop before it ends a sentence."""
 
 
-def first_sentences(text: str, most: int) -> str:
-    """Return the first ``most`` sentences of a text unchanged, without surrounding spaces."""
+def first_sentences(text: str, limit: int) -> str:
+    """Return the first ``limit`` sentences of a text unchanged, without surrounding spaces."""
     text = text.strip()
     ends = _ends(text)
-    return text if len(ends) <= most else text[: ends[most - 1]]
+    return text if len(ends) <= limit else text[: ends[limit - 1]]
 
 
-def cut_text(text: str, most: int) -> str:
-    """Cut a text to ``most`` characters, at the end of a sentence if possible, and append a note.
+def cut_text(text: str, limit: int) -> str:
+    """Cut a text to ``limit`` characters, at the end of a sentence if possible, and append a note.
 
     The note is ``... (N more characters)``. A text that fits is returned unchanged.
     """
-    if len(text) <= most:
+    if len(text) <= limit:
         return text
-    end = max((end for end in _ends(text[: most + CONTEXT]) if end <= most), default=most)
+    end = max((end for end in _ends(text[: limit + CONTEXT]) if end <= limit), default=limit)
     return f"{text[:end]}... ({len(text) - end} more characters)"
 
 

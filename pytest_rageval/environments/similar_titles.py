@@ -57,17 +57,17 @@ class SimilarTitles:
         entry = store.get(key, self._save)
         self._indexes = [Bm25Index.load(entry.folder / field) for field in FIELDS]
 
-    def near(self, title: str, most: int) -> list[str]:
-        """Return the titles of the ``most`` most similar pages, best first, ties by title; none if no word is known."""
+    def near(self, title: str, limit: int) -> list[str]:
+        """Return the titles of the ``limit`` most similar pages, best first, then by title; [] if no word is known."""
         import numpy as np
 
         terms = self._terms(title)
         if not terms or not self._pages:
             return []
         scores = sum((index.scores(terms) for index in self._indexes), np.zeros(len(self._pages), dtype=np.float32))
-        least = np.partition(scores, -most)[-most] if most < len(scores) else 0.0
+        least = np.partition(scores, -limit)[-limit] if limit < len(scores) else 0.0
         near = (scores >= least).nonzero()[0] if least > 0 else scores.nonzero()[0]
-        best = near[(-scores[near]).argsort(kind="stable")][:most]
+        best = near[(-scores[near]).argsort(kind="stable")][:limit]
         return [self._pages[at].title for at in best.tolist()]
 
     def _index(self, field: str) -> Bm25Index:

@@ -35,18 +35,18 @@ class ShrunkCase:
     texts: bool
 
 
-def shrink_tests(nodeids: Sequence[str], *, most: int, confirm: int) -> list[ShrunkCase]:
+def shrink_tests(nodeids: Sequence[str], *, limit: int, confirm: int) -> list[ShrunkCase]:
     """Return the smallest context of each case of these tests.
 
     Args:
         nodeids: node ids of tests, or of functions and files with tests.
-        most: maximum number of requests for a case.
+        limit: maximum number of requests for a case.
         confirm: how often to ask a smallest context to confirm it.
 
     Raises:
         SettingError: pytest cannot collect the tests, or none of them is a case.
     """
-    plugin = _ShrinkOnly(most, confirm)
+    plugin = _ShrinkOnly(limit, confirm)
     status = pytest.main(["-W", "ignore::pytest.PytestAssertRewriteWarning", "-qq", "--no-header", *nodeids], [plugin])
     if plugin.results is None:
         raise SettingError(f"pytest cannot collect {nodeids[0]}: it ended with status {int(status)}")
@@ -58,8 +58,8 @@ def shrink_tests(nodeids: Sequence[str], *, most: int, confirm: int) -> list[Shr
 class _ShrinkOnly:
     """Plugin that shrinks the collected cases instead of running tests."""
 
-    def __init__(self, most: int, confirm: int) -> None:
-        self._most = most
+    def __init__(self, limit: int, confirm: int) -> None:
+        self._limit = limit
         self._confirm = confirm
         self.results: list[ShrunkCase] | None = None  # None before the tests are collected
 
@@ -83,7 +83,7 @@ class _ShrinkOnly:
         collected = session.config.stash[COLLECTED] if cases else None
         for (name, item), following in zip(with_names(cases), [*cases[1:], None], strict=True):
             if collected is not None:
-                result = shrink(item, following, self._most, self._confirm)
+                result = shrink(item, following, self._limit, self._confirm)
                 case = collected.session_case(item.stash[ENTRY])
                 self.results.append(ShrunkCase(name, case, result, collected.options.texts))
         return True

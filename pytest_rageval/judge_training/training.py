@@ -35,7 +35,7 @@ __all__ = ["LEAST_ALPHA", "LEAST_LABELS", "TrainingResult", "check_examples", "t
 
 LEAST_LABELS = 40
 LEAST_OF_CLASS = 10
-MOST_CLASSES = 5
+MAX_CLASSES = 5
 LEAST_ALPHA = 0.4
 """Minimum agreement among people (Krippendorff's alpha) to train on their labels."""
 
@@ -180,8 +180,8 @@ def _check_labels(rows: Sequence[Example], name: str) -> None:
             f"all {len(rows)} labels of {name} are {next(iter(counts))!r}, wanted two labels or more; label answers of "
             f"the other kind, {LEAST_OF_CLASS} or more"
         )
-    if len(counts) > MOST_CLASSES:
-        raise SettingError(f"people use {len(counts)} labels of {name}, wanted at most {MOST_CLASSES}; join some")
+    if len(counts) > MAX_CLASSES:
+        raise SettingError(f"people use {len(counts)} labels of {name}, wanted at most {MAX_CLASSES}; join some")
     rarest, n = min(counts.items(), key=lambda entry: (entry[1], str(entry[0])))
     if n < LEAST_OF_CLASS:
         missing = LEAST_OF_CLASS - n

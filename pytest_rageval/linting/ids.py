@@ -31,9 +31,9 @@ def left_out(subject: Subject) -> Iterator[Finding]:
 def missing_gold_id(subject: Subject) -> Iterator[Finding]:
     """Find documents that are judged relevant but missing, and records without judgements if most records have them.
 
-    Documents are looked up in the corpus. Without a corpus, they are looked up in the record's passages, but only if at
-    least one record of the dataset judges its own passages; otherwise the judgements belong to an unknown corpus.
-    Records with evidence are skipped, because the evidence decides what is relevant.
+    Documents are looked up in the corpus. Without a corpus, they are looked up in the record's own passages, unless no
+    record of the dataset judges its own passages. Then the judgements belong to an unknown corpus, and nothing is
+    looked up. Records with evidence are skipped, because the evidence decides what is relevant.
     """
     relevant = [_relevant_ids(instance, subject.corpus is not None) for instance in subject.instances]
     passage_ids = [_passage_ids(instance) for instance in subject.instances]
@@ -61,15 +61,15 @@ def missing_gold_id(subject: Subject) -> Iterator[Finding]:
                 yield record_finding(instance, "missing_gold_id", "warning", problem)
 
 
-def _relevant_ids(instance: Instance, retrieved: bool) -> list[str]:
+def _relevant_ids(instance: Instance, has_corpus: bool) -> list[str]:
     """Return the ids judged relevant; empty for a record with evidence.
 
-    With ``retrieved``, the ids include the provenance. If there are none, the pages of positive passages are returned.
+    With a corpus, the ids include the provenance. If there are none, the pages of positive passages are returned.
     """
     if instance.evidence:
         return []
     ids = [name for name, grade in instance.qrels.items() if grade > 0]
-    if retrieved:
+    if has_corpus:
         ids += [page for pages in instance.provenance for page in pages]
         ids = ids or [each.page for each in instance.passages or () if each.role == "positive" and each.page]
     return list(dict.fromkeys(ids))

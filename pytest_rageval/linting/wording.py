@@ -17,7 +17,7 @@ from pytest_rageval.text.language import main_language
 
 __all__ = ["language", "language_mix", "stray_name", "yes_no_bias"]
 
-FEWEST, MOST = 10, 0.8
+FEWEST, MAX_SHARE = 10, 0.8
 """Smallest number of yes/no questions that are checked, and largest share of one answer without a bias."""
 
 KNOWN = {
@@ -33,7 +33,7 @@ def yes_no_bias(subject: Subject) -> Iterator[Finding]:
     answers = [yes_or_no(each.gold[0][0]) for each in subject.instances if len(each.gold) == 1 and each.gold[0]]
     yes, no = answers.count(True), answers.count(False)
     total = yes + no
-    if total >= FEWEST and max(yes, no) > MOST * total:
+    if total >= FEWEST and max(yes, no) > MAX_SHARE * total:
         word, count = ("yes", yes) if yes > no else ("no", no)
         problem = (
             f"{count} of {total} yes/no questions have the gold {word}: a system that always says {word} gets these"

@@ -41,7 +41,7 @@ __all__ = [
     "yes_no",
 ]
 
-MOST_REFUSALS = 5
+MAX_REFUSALS = 5
 
 _OPENING = re.compile(r"\A\W*(?:(?P<yes>yes|yeah|yep|是的?|对的?)|(?P<no>no|nope|不是?|否|没有?))\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d|[零〇二三四五六七八九十百千万亿]")
@@ -127,7 +127,7 @@ def refuses(judged: JudgeInput) -> float:
 
 def refusals(judged: JudgeInput) -> float:
     """Return the number of clauses that refuse, 0..5."""
-    return float(min(MOST_REFUSALS, refusal_clauses(judged.answer)))
+    return float(min(MAX_REFUSALS, refusal_clauses(judged.answer)))
 
 
 def length(judged: JudgeInput) -> float:

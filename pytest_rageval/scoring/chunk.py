@@ -20,8 +20,8 @@ from pytest_rageval.model.facets import matches, workflow_and_model
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.model.sample import Sample
-from pytest_rageval.scoring.chunk_lines import read_chunk
 from pytest_rageval.scoring.engines.function import ChunkFunction
+from pytest_rageval.scoring.input_lines import read_chunk
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.recorded_judge import VerdictReader
 from pytest_rageval.scoring.rows import LineEncoder, pack

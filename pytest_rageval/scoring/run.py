@@ -198,7 +198,7 @@ def _check_slices(plan: Plan, outcomes: Sequence[Outcome]) -> None:
     for testbed in plan.testbeds.values():
         for gate in map(parse_gate, testbed.gates):
             cases = (outcome for outcome in outcomes if outcome.testbed == testbed.nodeid)
-            if not any(in_slice(outcome.facets, gate.beforehand) for outcome in cases):
+            if not any(in_slice(outcome.facets, gate.static_slice) for outcome in cases):
                 raise SettingError(f"gate {short_repr(str(gate))} matches no case; correct its facets", code="RAG112")
 
 

@@ -31,7 +31,7 @@ SETTINGS = (
 )  # fmt: skip
 """The names of all settings; any other keyword of a marker is a facet."""
 
-MOST_PASSAGES = 10_000
+MAX_PASSAGES = 10_000
 """Largest number of passages of a case; more than any model reads, but small enough to assemble in memory."""
 
 VARIANTS = 3
@@ -199,8 +199,8 @@ def _passages(value: object, name: str, where: str) -> int | str:
             f"{where}: {name}: found {short_repr(value)}, wanted an integer of at least 0, or {RETRIEVED!r}"
         )
     number = arguments.integer(value, name, where, 0)
-    if number > MOST_PASSAGES:
-        raise SettingError(f"{where}: {name}: found {number}, wanted at most {MOST_PASSAGES:,} passages a case")
+    if number > MAX_PASSAGES:
+        raise SettingError(f"{where}: {name}: found {number}, wanted at most {MAX_PASSAGES:,} passages a case")
     return number
 
 

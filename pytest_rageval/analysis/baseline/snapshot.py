@@ -1,4 +1,4 @@
-"""Measured cases, which runs are compared by: scores averaged over repeats."""
+"""Cases with scores averaged over repeats, for comparing runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.model.storage import UNSTORED, Amount, Share, stored
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
 
-__all__ = ["DIGITS", "Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "mean_share", "measured_of"]
+__all__ = ["DIGITS", "Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "mean_of_known", "measured_of"]
 
 DIGITS = 6
 """Decimal digits of compared scores: enough to show a real change, too few to show rounding of another machine."""
@@ -38,8 +38,8 @@ class Measured:
         scores: metric -> mean over the repeats with a value, to `DIGITS` digits; no key if no repeat has one.
         failed: whether no repeat was scored.
         nodes: the node ids of its runs; () if only its measures are known.
-        answer_seen: if the evidence is unknown, the share of the gold slots that the passages seen by the system
-            contain, the mean over repeats; None if unknown, too.
+        answer_seen: used if ``evidence`` is unknown: mean share over repeats of gold slots found in the passages seen;
+            else None.
         cluster: the facet whose value it shares with dependent cases.
         labels: its facets ``workflow`` and ``model``, if known.
         length: number of characters of the answer, the mean over repeats; None if unknown.
@@ -118,7 +118,7 @@ class Snapshot:
 
     @property
     def originals(self) -> tuple[Measured, ...]:
-        """The cases without variants."""
+        """The cases that are not variants."""
         return tuple(case for case in self.cases if not is_variant(case.facets))
 
     @property
@@ -150,21 +150,21 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
         facets=facets_of_case(first.facets),
         data=next((run.data for run in runs if run.data), ""),
         said=tuple(run.said for run in runs if run.said),
-        evidence=mean_share(run.evidence for run in runs),
+        evidence=mean_of_known(run.evidence for run in runs),
         scores={name: round(fmean(each), DIGITS) for name, each in values.items() if each},
         failed=not scored,
         nodes=tuple(run.nodeid for run in runs),
-        answer_seen=mean_share(run.answer_seen for run in runs),
+        answer_seen=mean_of_known(run.answer_seen for run in runs),
         cluster=first.cluster,
         labels=workflow_and_model(first.facets),
-        length=mean_share(run.length for run in runs),
-        declined=mean_share(float(run.declined) for run in runs) or 0.0,
+        length=mean_of_known(run.length for run in runs),
+        declined=mean_of_known(float(run.declined) for run in runs) or 0.0,
     )
 
 
-def mean_share(shares: Iterable[float | None]) -> float | None:
-    """Return the mean of the known shares, to `DIGITS` digits; None if all are unknown."""
-    known = [share for share in shares if share is not None]
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the known values, to `DIGITS` digits; None if all are unknown."""
+    known = [value for value in values if value is not None]
     return round(fmean(known), DIGITS) if known else None
 
 

@@ -16,14 +16,14 @@ from pytest_rageval.model.outcome import Outcome, Score
 
 __all__ = [
     "NOT_ASKED", "TOO_FEW_LABELS", "n_lost", "nothing_scored", "reasons_of", "too_few_labels", "too_few_scored",
-    "unasked_of", "unknowable", "unscored_of",
+    "unasked_of", "unscored_of", "why_knew_undecided",
 ]  # fmt: skip
 
 NOT_ASKED = "not_asked"
-"""The error_type of a case for which the system was not asked; a gate that covers it fails."""
+"""The error_type of a case that was not asked because its system is broken; a gate that covers it fails."""
 
 BUDGET = "budget"
-"""The error_type of a case for which the system was not asked, because the budget was used up."""
+"""The error_type of a case that was not asked because the budget forbids it; a gate that covers it fails."""
 
 NOT_APPLICABLE = "not_applicable"
 
@@ -58,8 +58,8 @@ def unasked_of(covered: Sequence[Outcome]) -> str:
     return f"{cases} not asked: {unasked[0].error}" if unasked else ""
 
 
-def unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
-    """Return why a gate over the facet ``knew`` (model knew the answer) cannot be decided; "" if it can.
+def why_knew_undecided(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
+    """Return why a gate over the facet ``knew`` (the model knew the answer) is undecided; "" if it can be decided.
 
     Args:
         gate: the gate. The cases that it covers are only known after the model was asked without passages.
@@ -73,7 +73,7 @@ def unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
     if len(unknown) < len(possible):
         return f"nothing was scored: no case of {len(possible)} has {KNEW}={gate.slice[KNEW]}"
     why = reasons_of("closed_book_accuracy", unknown)
-    return f"nothing was scored: whether the model knew is known of none of {len(possible)} cases{why}"
+    return f"nothing was scored: no case of {len(possible)} shows whether the model knew the answer{why}"
 
 
 def unscored_of(metric: str, covered: Sequence[Outcome]) -> dict[str, int]:

@@ -20,8 +20,8 @@ from pytest_rageval.analysis.decisions.unscored_reasons import (
     too_few_labels,
     too_few_scored,
     unasked_of,
-    unknowable,
     unscored_of,
+    why_knew_undecided,
 )
 from pytest_rageval.analysis.decisions.worst_cases import Flaws, flaws_of, worst_of
 from pytest_rageval.analysis.gates import Gate
@@ -183,10 +183,10 @@ def measure(
     if unasked:
         reason = f"{unasked} of its cases did not run, because the session stopped early"
         return GateResult(gate, scope, "skipped", n=0, slice=gate.slice, reason=reason)
-    possible = [outcome for outcome in outcomes if in_slice(outcome.facets, gate.beforehand)]
+    possible = [outcome for outcome in outcomes if in_slice(outcome.facets, gate.static_slice)]
     if not possible:
         return GateResult(gate, scope, "skipped", slice=gate.slice, reason=DESELECTED)
-    if KNEW in gate.slice and (why := unknowable(gate, possible, len(covered))):
+    if KNEW in gate.slice and (why := why_knew_undecided(gate, possible, len(covered))):
         errors = sum(outcome.status == "error" for outcome in possible)
         return GateResult(gate, scope, "failed", None, 0, errors, slice=gate.slice, reason=why)
     free = [name for name, value in gate.slice.items() if value == ANY]
@@ -290,7 +290,7 @@ def _bounded(result: GateResult, mean: float, covered: Sequence[Outcome], least:
     if gate.holds(mean):
         few = too_few_scored(result.n, result.unscored, least)
         return replace(result, status="failed", reason=few) if few else result
-    reason = f"{gate.metric} is {gate.missed_by(mean)}"
+    reason = f"{gate.metric} is {gate.format_missed(mean)}"
     return replace(result, status="failed", reason=reason, worst=worst_of(gate, covered), flaws=flaws_of(gate, covered))
 
 

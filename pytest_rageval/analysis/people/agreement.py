@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.floating[Any]]
 
 __all__ = [
-    "MANY_LEVELS", "MOST_LEVELS", "Agreement", "Estimate", "Rating", "TooManyLevelsError", "agreement", "levels_of",
+    "MANY_LEVELS", "MAX_LEVELS", "Agreement", "Estimate", "Rating", "TooManyLevelsError", "agreement", "levels_of",
     "nearest", "without_levels",
 ]  # fmt: skip
 
-MOST_LEVELS = 20
+MAX_LEVELS = 20
 """Highest number of levels of a scale; with more, equal values are too rare to measure agreement."""
 
 NO_RATING, ONE_VALUE, MANY_LEVELS = "no_rating", "one_value", "many_levels"
@@ -40,7 +40,7 @@ MAX_COUNTS = 4_000_000  # limit of kinds of units times resamples; above it, few
 
 
 class TooManyLevelsError(SettingError):
-    """Raised if people's labels have more than `MOST_LEVELS` values."""
+    """Raised if people's labels have more than `MAX_LEVELS` values."""
 
 
 class Rating(NamedTuple):
@@ -112,12 +112,12 @@ def levels_of(values: Iterable[float], declared: Iterable[float] = ()) -> tuple[
     """Return the levels of a scale, ascending: 0, 1, the declared levels and people's values.
 
     Raises:
-        TooManyLevelsError: there are more than `MOST_LEVELS`.
+        TooManyLevelsError: there are more than `MAX_LEVELS`.
     """
     levels = sorted({0.0, 1.0, *declared, *values})
-    if len(levels) > MOST_LEVELS:
+    if len(levels) > MAX_LEVELS:
         raise TooManyLevelsError(
-            f"people's labels have {len(levels)} different values; agreement needs at most {MOST_LEVELS}; "
+            f"people's labels have {len(levels)} different values; agreement needs at most {MAX_LEVELS}; "
             "compare them as yes and no with --threshold"
         )
     return tuple(levels)
@@ -171,7 +171,7 @@ def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: 
 
 
 def without_levels(n: int, n_cases: int, n_units: int) -> Agreement:
-    """Return an agreement with counts only, for labels with more than `MOST_LEVELS` values."""
+    """Return an agreement with counts only, for labels with more than `MAX_LEVELS` values."""
     none = Estimate(None, reason=MANY_LEVELS)
     return Agreement(n, n_cases, (), (), (), *(none,) * 6, n_units=n_units)
 

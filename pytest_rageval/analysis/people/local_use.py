@@ -13,9 +13,9 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.storage import ALWAYS, Amount, Bounds, Share
 from pytest_rageval.model.verdict import Verdict
 
-__all__ = ["MOST_UNLIKE", "LabelMatches", "LocalUse", "local_uses_of"]
+__all__ = ["MAX_UNLIKE", "LabelMatches", "LocalUse", "local_uses_of"]
 
-MOST_UNLIKE = 0.2
+MAX_UNLIKE = 0.2
 """Largest share of a run's answers that may be unlike the training data without a warning."""
 
 Count = Annotated[int, Bounds(0)]

@@ -15,8 +15,8 @@ from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["Grid", "axes_of", "complete_subgrid", "grid_of", "grid_over"]
 
-MOST_SUBSETS = 14
-"""The search for a complete subgrid tries all subsets of rows (or of columns, if fewer); their highest number."""
+MAX_ROWS = 14
+"""Maximum number of rows (or of columns, if fewer) whose subsets are all tried as a complete subgrid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def complete_subgrid(filled: Sequence[Sequence[bool]]) -> tuple[list[int], list[
     if n_cols < n_rows:
         transposed = complete_subgrid([[row[at] for row in filled] for at in range(n_cols)])
         return transposed[1], transposed[0]
-    if n_rows > MOST_SUBSETS:
+    if n_rows > MAX_ROWS:
         return [], []
     best: tuple[list[int], list[int]] = [], []
     for size in range(2, n_rows + 1):

@@ -36,17 +36,17 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
-    return shrink_case(arguments.case, arguments.run, arguments.out, most=arguments.most, confirm=arguments.confirm)
+    return shrink_case(arguments.case, arguments.run, arguments.out, limit=arguments.most, confirm=arguments.confirm)
 
 
-def shrink_case(case: str, run: str | None, out: Path | None, *, most: int, confirm: int) -> Generator[str, None, int]:
+def shrink_case(case: str, run: str | None, out: Path | None, *, limit: int, confirm: int) -> Generator[str, None, int]:
     """Yield the smallest contexts of a case, one for each system and setting; return the exit status.
 
     Args:
         case: the node id of its test, or its id in a run.
         run: the run's name, or the path of its results.json; None is the newest.
         out: the file to which the smallest cases are appended; None for no file.
-        most: the largest number of requests for a case.
+        limit: the largest number of requests for a case.
         confirm: number of calls that confirm a smallest context.
 
     Raises:
@@ -57,12 +57,12 @@ def shrink_case(case: str, run: str | None, out: Path | None, *, most: int, conf
     from pytest_rageval.hooks.shrink_command import shrink_tests
     from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
 
-    if most <= confirm:
-        problem = f"--most {most} leaves no request to search with, since --confirm asks {confirm} times"
+    if limit <= confirm:
+        problem = f"--most {limit} leaves no request to search with, since --confirm asks {confirm} times"
         raise SettingError(f"{problem}; give --most {confirm + 1} or more")
     if out is not None:
         check_target(out)
-    cases = shrink_tests(_nodeids(case, run), most=most, confirm=confirm)
+    cases = shrink_tests(_nodeids(case, run), limit=limit, confirm=confirm)
     yield from shrunk_lines({each.name: each.result for each in cases}, texts=all(each.texts for each in cases))
     if out is not None:
         records = minimal_records((each.case, each.result) for each in cases if not isinstance(each.result, str))

@@ -24,7 +24,7 @@ __all__ = ["import_rows"]
 
 VERDICTS = ("correct", "reward")
 KEYS = ("answer", "error", "exe_time", "halted", "prediction", "prompt", "question", "scratchpad", *VERDICTS)
-MOST_STEPS = 10
+MAX_STEPS = 10
 """Number of actions after which R-Eval stops a run."""
 
 _FOLDER = re.compile(r"(?P<workflow>.+?)_(?:wiki|aminer)_run_(?:\w*?Agent)_(?P<model>.+)_\d+")
@@ -117,7 +117,7 @@ def _task(dataset: str) -> JsonObject:
 
 def _trace(record: Fields, transcript: Transcript, answer: str) -> tuple[Step, ...]:
     """Return the steps and the end of the run; empty if the log has neither."""
-    halted = "step_limit" if transcript.rounds >= MOST_STEPS else "context_limit"
+    halted = "step_limit" if transcript.rounds >= MAX_STEPS else "context_limit"
     reason = "model_error" if record.flag("error") else halted if record.flag("halted") else ""
     if transcript.is_labelled or reason:
         labelled = transcript if transcript.is_labelled else read_transcript("")

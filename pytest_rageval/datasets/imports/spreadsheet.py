@@ -17,7 +17,7 @@ from pytest_rageval.model.facets import facet_text
 
 __all__ = ["read_workbook"]
 
-MOST_CELLS = 2_000_000
+MAX_CELLS = 2_000_000
 """Largest number of cells of a sheet that is read; this many need about 500 MB of memory."""
 
 
@@ -48,12 +48,12 @@ def read_workbook(path: Path, result: ImportResult) -> Iterator[tuple[int, list[
     if not book.worksheets:
         raise DataError(name, "the spreadsheet has no sheet of cells")
     first, *others = book.worksheets
-    if (size := _size(first)) > MOST_CELLS:
+    if (size := _size(first)) > MAX_CELLS:
         corner = first.dimensions.rpartition(":")[2]
         problem = f"the sheet {short_repr(first.title)} reaches to {corner}, {size:,} cells"
-        raise DataError(name, f"{problem}, wanted at most {MOST_CELLS:,}; delete the far cells, or save it as CSV")
+        raise DataError(name, f"{problem}, wanted at most {MAX_CELLS:,}; delete the far cells, or save it as CSV")
     for sheet in others:
-        if _size(sheet) > MOST_CELLS or any(cell.value is not None for row in sheet.iter_rows() for cell in row):
+        if _size(sheet) > MAX_CELLS or any(cell.value is not None for row in sheet.iter_rows() for cell in row):
             result.notes.append(f"{name}: skipped the sheet {short_repr(sheet.title)}; only the first sheet is read.")
     for number, row in enumerate(first.iter_rows(), 1):
         yield number, [_text(cell) for cell in row]

@@ -26,7 +26,7 @@ UNNEEDED = (
     "answer_generation.train_messages", "answer_generation.valid_data", "compare_candidates", "win",
 )  # fmt: skip
 GIVEN_UP = "give_up_and_restart"
-MOST_CALLS = 200
+MAX_CALLS = 200
 """The limit on model calls in the published runs."""
 
 _NAME = re.compile(r"(?P<id>(?:[A-Za-z]+\d*_)?\d+)_(?P<system>.+)")
@@ -116,7 +116,7 @@ def _with_missing_calls(tree: Tree, queries: int | None, where: str) -> list[Ste
     return [*tree.steps, *[Step(COMPLETION)] * missing]
 
 
-def _end_reason(tree: Tree, steps: list[Step], most: int | None) -> str:
+def _end_reason(tree: Tree, steps: list[Step], limit: int | None) -> str:
     if "gave_up" in tree.outcomes:
         return "gave_up"
-    return "call_limit" if len(model_calls(steps)) >= (most or MOST_CALLS) else "step_limit"
+    return "call_limit" if len(model_calls(steps)) >= (limit or MAX_CALLS) else "step_limit"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Link"]
 
-MOST_PAGES = 100
+MAX_PAGES = 100
 """Largest number of pages of a tool list that are read; an endless list cannot hang a session."""
 
 GRACE = 0.5
@@ -258,7 +258,7 @@ async def _list_tools(client: Client) -> list[dict[str, Any]]:
     """Return the tools that a server lists: name, description, parameters."""
     tools: list[dict[str, Any]] = []
     cursor = None
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
         tools += [
             {"name": tool.name, "description": tool.description or "", "parameters": tool.input_schema}

@@ -11,7 +11,7 @@ from pytest_rageval.environments.tool import InvalidArgumentsError, Tool, ToolRe
 
 __all__ = ["ScholarTools"]
 
-MOST = 10
+MAX_ITEMS = 10
 """Largest number of search results, of interests in a result, and of a person's publications."""
 
 Json = dict[str, Any]
@@ -79,14 +79,14 @@ class ScholarTools:
         if not conditions:
             raise InvalidArgumentsError("searchPerson needs name, organization or interest.")
         matches = set.intersection(*(self._fields[field].matching(query) for field, query in conditions.items()))
-        return _search_result(_person_row(self._by_rank[at]) for at in sorted(matches)[:MOST])
+        return _search_result(_person_row(self._by_rank[at]) for at in sorted(matches)[:MAX_ITEMS])
 
     def search_publication(self, publication_info: str) -> ToolResult:
         """Return the publications whose title matches, an equal title first."""
         if not publication_info.strip():
             raise InvalidArgumentsError("searchPublication needs the title of a publication.")
         equal, matches = self._titles.equal(publication_info), self._titles.matching(publication_info)
-        works = [self._works_by_rank[at] for at in sorted(matches, key=lambda at: (at not in equal, at))[:MOST]]
+        works = [self._works_by_rank[at] for at in sorted(matches, key=lambda at: (at not in equal, at))[:MAX_ITEMS]]
         return _search_result(_picked(each.values, "pub_id", "title", "year") for each in works)
 
     def coauthors(self, person_id: str) -> list[Json]:
@@ -112,7 +112,7 @@ class ScholarTools:
         ranked = sorted(works, key=lambda each: (-each.citations, each.id))
         return [
             {**_picked(each.values, "pub_id", "title", "num_citation", "year"), "authors_name_list": list(each.authors)}
-            for each in ranked[:MOST]
+            for each in ranked[:MAX_ITEMS]
         ]
 
     def publication(self, pub_id: str) -> Json:
@@ -157,7 +157,7 @@ def _search_result(rows: Iterable[Json]) -> ToolResult:
 def _person_row(person: Person) -> Json:
     values = _picked(person.values, "person_id", "name", "organization")
     return {
-        **values, "interests": list(person.interests[:MOST]), **_picked(person.values, "num_citation", "num_pubs"),
+        **values, "interests": list(person.interests[:MAX_ITEMS]), **_picked(person.values, "num_citation", "num_pubs"),
     }  # fmt: skip
 
 

@@ -24,7 +24,7 @@ STRIDE = 467
 """A prime, so surnames of consecutive persons differ in both parts and repeat only after all were used."""
 
 GROUP = 6
-"""Persons of one organization and one field."""
+"""Number of persons per organization and field."""
 
 FIRST_START, LAST_START = 1985, 2018
 """First and last year in which a person begins to publish."""
@@ -107,7 +107,7 @@ def group_of(number: int) -> list[int]:
 
 
 def stranger(chance: Chance, draw: str) -> str:
-    """Return the name of an author outside all worlds; its double surname tells it from persons."""
+    """Return the name of an author outside all worlds; a double surname marks it as no person of the world."""
     given = chance.pick(f"{draw} given", GIVEN_FEMALE + GIVEN_MALE)
     return (
         f"{given} {_surname(chance.number(f'{draw} one', SURNAMES))}-{_surname(chance.number(f'{draw} two', SURNAMES))}"
@@ -138,7 +138,7 @@ def _initials(rounds: int) -> str:
 
 
 def _position(seed: int, number: int) -> str:
-    """Return the position of a person; each hundred persons have exactly R-Eval's distribution."""
+    """Return the position of a person; each hundred persons have the positions of R-Eval's task ``profiling``."""
     block, at = divmod(number, _BLOCK)
     return _positions(seed, block)[at]
 

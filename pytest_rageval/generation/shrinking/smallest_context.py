@@ -1,4 +1,4 @@
-"""Search for the smallest context that breaks a case: passages, sentences, missing evidence."""
+"""Find the smallest context that makes a case miss."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Ask = Callable[[Context, int], Reply]
 
 
 def smallest_context(
-    instance: Instance, seen: Sequence[Passage], ask: Ask, *, retrieves: bool, most: int, confirm: int
+    instance: Instance, seen: Sequence[Passage], ask: Ask, *, retrieves: bool, limit: int, confirm: int
 ) -> ShrinkResult:
     """Return the smallest context with which a case misses in the same way as before (see `misses_alike`).
 
@@ -38,17 +38,17 @@ def smallest_context(
         seen: the passages that the system saw when it missed.
         ask: sends a request to the system.
         retrieves: whether the system retrieved them by itself.
-        most: maximum number of requests.
+        limit: maximum number of requests.
         confirm: number of requests with the smallest context.
 
     Raises:
         SettingError: the case does not miss with these passages, or the system ignores them.
     """
-    requests, whole = _Requests(ask, max(most - confirm + 1, 2)), tuple(seen)
+    requests, whole = _Requests(ask, max(limit - confirm + 1, 2)), tuple(seen)
     first = _check(requests, whole, retrieves=retrieves)
     requests.alike = partial(misses_alike, instance, first)
     passages = ddmin(whole, requests.misses)
-    without = requests.without(whole, passages.items)
+    without = requests.count_right_without(whole, passages.items)
     pieces = [(at, number) for at, passage in enumerate(passages.items) for number in range(len(_pieces(passage)))]
     is_minimal, context = passages.is_minimal, _reduced(passages.items, pieces)
     if is_minimal and len(pieces) > len(passages.items):
@@ -68,7 +68,7 @@ def smallest_context(
 
 
 def _fewest_pieces(passages: Context, pieces: Sequence[_Piece], requests: _Requests) -> Minimal[_Piece]:
-    """Return sentences with which the case misses, so that it needs each sentence and each passage."""
+    """Return a minimal set of sentences: without any sentence or passage of it, the case no longer misses."""
     minimal = ddmin(pieces, lambda part: requests.misses(_context(_reduced(passages, part))))
     counts = Counter(at for at, _ in minimal.items)
     try:
@@ -101,9 +101,9 @@ def _check(requests: _Requests, whole: Context, *, retrieves: bool) -> Reply:
 class _Requests:
     """Sends each context to the system once, up to a maximum number of requests."""
 
-    def __init__(self, ask: Ask, most: int) -> None:
+    def __init__(self, ask: Ask, limit: int) -> None:
         self._ask = ask
-        self._most = most
+        self._limit = limit
         self._replies: dict[Context, Reply] = {}
         self.alike: Callable[[Reply], bool] = lambda reply: reply.missed is True
         self.calls = 0
@@ -121,7 +121,7 @@ class _Requests:
     def reply(self, context: Context) -> Reply:
         """Return the reply of the system; raise `NoMoreTestsError` after the last allowed request."""
         if context not in self._replies:
-            if self.calls >= self._most:
+            if self.calls >= self._limit:
                 self.stopped = self.stopped or f"{self.calls} calls"
                 raise NoMoreTestsError(self.stopped)
             self._replies[context] = self._reply(context, 1)
@@ -134,8 +134,8 @@ class _Requests:
             replies += [self._reply(context, number) for number in range(2, times + 1)]
         return len(replies), sum(map(self.alike, replies))
 
-    def without(self, whole: Context, passages: Context) -> tuple[int, int]:
-        """Return the number of tested contexts that lack one of ``passages``, and how many of them were right.
+    def count_right_without(self, whole: Context, passages: Context) -> tuple[int, int]:
+        """Count the tested contexts that lack one of ``passages``, and those of them answered right.
 
         All other passages together are tested, too. Contexts without evidence count only if no context has evidence.
         """

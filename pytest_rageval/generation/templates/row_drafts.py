@@ -18,16 +18,20 @@ from pytest_rageval.model.case import Turn
 
 __all__ = ["AMBIGUOUS", "row_drafts"]
 
-AMBIGUOUS, REPEATED, NOT_UNIQUE, BRIDGE = "ambiguous", "duplicate", "not_unique", "bridge_in_question"
+AMBIGUOUS, DUPLICATE, NOT_UNIQUE, BRIDGE = "ambiguous", "duplicate", "not_unique", "bridge_in_question"
 
 QuestionKey = frozenset[tuple[str, str]]
-"""Placeholder and folded value of each placeholder of a question. Wordings with equal keys ask the same question."""
+"""(placeholder, normalised value) pairs of a question; equal keys mean the same question."""
 
 
 def row_drafts(
     parsed_template: ParsedTemplate, rows: Sequence[Row], plan: Plan, missing: Counter[str]
 ) -> Iterator[Draft]:
-    """Yield a draft, or the turns of a conversation, for each row that has all values."""
+    """Yield a draft, or the turns of a conversation, for each row.
+
+    Rows without a value for a question or the answer are left out and counted in ``missing``. A draft is yielded as
+    dropped if its question has several answers, names a linking value, or repeats the question of an earlier row.
+    """
     earlier_keys: set[QuestionKey] = set()
     for row in rows:
         wording = parsed_template.wording(row, plan.seed)
@@ -52,7 +56,7 @@ def row_drafts(
         placeholders = zip(wording.expressions, values, strict=True)
         key = frozenset((expression.text, fold(", ".join(value.texts))) for expression, value in placeholders)
         if not reason and key in earlier_keys:
-            reason, detail = REPEATED, "an earlier row has the same question and answer"
+            reason, detail = DUPLICATE, "an earlier row has the same question and answer"
         earlier_keys.add(key)
         yield from (turn.dropped(reason, detail) if reason else turn for turn in turns)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Weights", "clusters", "top_terms", "weights_of"]
 
-MOST_PHRASES = 400
+MAX_PHRASES = 400
 """Largest number of phrases that are clustered."""
 
 PHRASES_PER_DOCUMENT = 12
@@ -108,7 +108,7 @@ def _phrases(weights: Weights) -> list[str]:
         best = sorted(document.items(), key=lambda each: (-each[1], each[0]))[:PHRASES_PER_DOCUMENT]
         total.update(dict(best))
     ranked = sorted(total.items(), key=lambda each: (-each[1], each[0]))
-    return [term for term, _ in ranked[:MOST_PHRASES]]
+    return [term for term, _ in ranked[:MAX_PHRASES]]
 
 
 def _cosines(weights: Weights, phrases: Sequence[str]) -> npt.NDArray[np.float64]:

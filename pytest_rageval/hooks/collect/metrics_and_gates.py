@@ -66,7 +66,7 @@ def add_metrics_and_gates(
     for gate in gates:
         check_gate(gate, testbed.metrics, testbed.facets, where)
         refuse_baseline(gate, options.baseline, where)
-        if not (any(in_slice(case.facets, gate.beforehand) for case in cases) or may_lack_answers(gate, [testbed])):
+        if not (any(in_slice(case.facets, gate.static_slice) for case in cases) or may_lack_answers(gate, [testbed])):
             known = _known_values(gate.slice, cases)
             raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case; {known}", code="RAG112")
         if gate in testbed.gates:

@@ -68,18 +68,18 @@ class CaseList:
         return nodeid, self._entries[nodeid]
 
     def find(
-        self, words: str, facets: Mapping[str, str], most: int, among: Collection[str] | None = None
+        self, words: str, facets: Mapping[str, str], limit: int, among: Collection[str] | None = None
     ) -> tuple[list[ListedCase], int]:
         """Return the first cases whose question or node id contains all words, and the number of all such cases.
 
         Args:
             words: words separated by spaces; case does not matter.
             facets: facet -> the value that a case must have.
-            most: the maximum number of cases to return.
+            limit: the maximum number of cases to return.
             among: node ids of the cases to search; None searches all.
         """
         matches = list(self._matches(words.casefold().split(), facets, among))
-        return [self._listed(nodeid) for nodeid in islice(matches, most)], len(matches)
+        return [self._listed(nodeid) for nodeid in islice(matches, limit)], len(matches)
 
     def _matches(
         self, words: Collection[str], facets: Mapping[str, str], among: Collection[str] | None

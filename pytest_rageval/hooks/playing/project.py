@@ -110,10 +110,10 @@ class PlayProject:
         return None if self._session is None else self._session.files
 
     def find_cases(
-        self, words: str, facets: Mapping[str, str], most: int, among: Collection[str] | None = None
+        self, words: str, facets: Mapping[str, str], limit: int, among: Collection[str] | None = None
     ) -> tuple[list[ListedCase], int]:
         """Return the first cases that match, and the number of all matches; see `CaseList.find`."""
-        return ([], 0) if self._session is None else self._session.cases.find(words, facets, most, among)
+        return ([], 0) if self._session is None else self._session.cases.find(words, facets, limit, among)
 
     def case(self, name: str) -> tuple[str, Case]:
         """Return the node id of a case's test, and the case.

@@ -88,7 +88,7 @@ def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) 
     refuse_baseline(gate, collected.options.baseline, where)
     refuse_stable_of_originals(gate, where)
     lacks_metric = may_miss_cases and not _is_computed(collected, gate.metric)
-    if not lacks_metric and any(in_slice(entry.case.facets, gate.beforehand) for entry in collected.entries):
+    if not lacks_metric and any(in_slice(entry.case.facets, gate.static_slice) for entry in collected.entries):
         return
     if may_lack_answers(gate, collected.testbeds.values()):
         return

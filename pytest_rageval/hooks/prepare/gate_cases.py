@@ -91,7 +91,7 @@ def _part(gate: Gate, cases: Sequence[Entry], dropped: Sequence[Entry], n_skippe
 
 def _count(gate: Gate, entries: Iterable[Entry]) -> int:
     """Return the number of cases in the slice of a gate."""
-    where = gate.beforehand
+    where = gate.static_slice
     return sum(in_slice(entry.case.facets, where) for entry in entries)
 
 

@@ -93,7 +93,7 @@ class _ContextSearch:
         retrieves = self._case.supplied is None
         context = self._retrieve() if retrieves else self._case.supplied or ()
         result = smallest_context(
-            self._case.instance, context, self._reply, retrieves=retrieves, most=max_requests, confirm=confirm
+            self._case.instance, context, self._reply, retrieves=retrieves, limit=max_requests, confirm=confirm
         )
         return replace(result, history=self._history)
 

@@ -39,17 +39,17 @@ class UpcomingTests:
         self._has_no_foreign_hooks = not _foreign_hooks(session.config)
         self._foreign: dict[int, list[Any]] = {}
 
-    def after(self, item: pytest.Item, most: int) -> Sequence[pytest.Item]:
-        """Return up to ``most`` tests after ``item``."""
+    def after(self, item: pytest.Item, limit: int) -> Sequence[pytest.Item]:
+        """Return up to ``limit`` tests after ``item``."""
         items = self._session.items
         if self._in_worker:
-            return [items[at] for at in self._queue()[:most]]
+            return [items[at] for at in self._queue()[:limit]]
         if items[self._position] is not item:
             try:
                 self._position = items.index(item, self._position)
             except ValueError:
                 self._position = items.index(item)
-        return items[self._position + 1 : self._position + 1 + most]
+        return items[self._position + 1 : self._position + 1 + limit]
 
     def without_stealable(self, following: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
         """Return the tests that other workers will not steal: the first half with ``--dist worksteal``, else all."""

@@ -53,7 +53,7 @@ class Meter:
         self.refused: RagEvalError | None = None
 
     def refuse(self, error: RagEvalError) -> None:
-        """Note that a request was refused; its case has no answer, even if the system goes on."""
+        """Note that a request was refused; its case has no answer, even if the system catches the error."""
         with self._lock:
             self.refused = self.refused or error
 

@@ -46,10 +46,8 @@ class Context:
 
     @property
     def texts(self) -> list[str]:
-        """All known texts: of passages with their titles, and of tool results.
-
-        `answer_seen` joins title and text the same way, so the folded texts are cached once for both.
-        """
+        """All known texts: of passages with their titles, and of tool results."""
+        # joined as in `answer_seen`, so both share one cache entry
         passages = (f"{passage.title}\n{passage.text}" for passage in self.passages if passage.title or passage.text)
         return [*passages, *filter(None, self.results)]
 

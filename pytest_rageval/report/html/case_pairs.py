@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_rageval.analysis.baseline.failure_cause import cause_text
 from pytest_rageval.analysis.baseline.pairing import pair_up
-from pytest_rageval.analysis.baseline.snapshot import Measured, facets_of_case, mean_share
+from pytest_rageval.analysis.baseline.snapshot import Measured, facets_of_case, mean_of_known
 from pytest_rageval.report.files.baseline_file import snapshot_of
 from pytest_rageval.report.run.json_text import from_json
 
@@ -74,8 +74,8 @@ def _cases_of(outcomes: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:
             system,
             dict(facets),
             data=next((run["data"] for run in repeats if run["data"]), ""),
-            evidence=mean_share(run["evidence"] for run in repeats),
+            evidence=mean_of_known(run["evidence"] for run in repeats),
             failed=all(run["status"] != "scored" for run in repeats),
             nodes=tuple(run["nodeid"] for run in repeats),
-            answer_seen=mean_share(run["answer_seen"] for run in repeats),
+            answer_seen=mean_of_known(run["answer_seen"] for run in repeats),
         )

@@ -9,7 +9,7 @@ from pytest_rageval.analysis.systems.contrasts import Best, Contrast
 from pytest_rageval.analysis.systems.matching import ALL
 from pytest_rageval.analysis.systems.ranks import ordinal
 from pytest_rageval.report.html.links import view_query
-from pytest_rageval.report.sections.matching import MATCHING
+from pytest_rageval.report.sections.best_system import BEST_SYSTEM
 from pytest_rageval.report.sections.systems import SYSTEMS, SystemRow
 from pytest_rageval.report.text.lines import interval
 
@@ -18,7 +18,7 @@ __all__ = ["leaderboards_of"]
 
 def leaderboards_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a leaderboard for each primary metric of several systems, the one with the most cases first."""
-    bests = {row.metric: row.best for row in MATCHING.read_rows(results) if row.best.scope == ALL}
+    bests = {row.metric: row.best for row in BEST_SYSTEM.read_rows(results) if row.best.scope == ALL}
     by_metric: dict[str, list[SystemRow]] = {}
     for row in SYSTEMS.read_rows(results):
         by_metric.setdefault(row.metric, []).append(row)

@@ -45,21 +45,21 @@ class Cases:
             return name
         return nodeid.partition("::")[2] or nodeid
 
-    def link_names(self, names: Sequence[tuple[str, str]], most: int, rest: str) -> Iterator[Piece]:
+    def link_names(self, names: Sequence[tuple[str, str]], limit: int, rest: str) -> Iterator[Piece]:
         """Yield names separated by commas; names of cases are links.
 
         Args:
             names: (name, node id) pairs.
-            most: how many names to show, followed by the number of the rest.
+            limit: how many names to show, followed by the number of the rest.
             rest: the address of the full list.
         """
-        for at, (name, nodeid) in enumerate(names[:most]):
+        for at, (name, nodeid) in enumerate(names[:limit]):
             if at:
                 yield Piece(", ")
             yield Piece(name, case_fragment(nodeid) if nodeid in self else "")
-        if len(names) > most:
+        if len(names) > limit:
             yield Piece(" and ")
-            yield Piece(f"{len(names) - most:,} more", rest)
+            yield Piece(f"{len(names) - limit:,} more", rest)
 
     def by_id(self, nodeids: Iterable[str]) -> list[tuple[str, str]]:
         """Return (case id, node id) pairs; a case with several settings appears once, with its first node id."""

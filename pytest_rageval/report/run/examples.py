@@ -40,8 +40,8 @@ class Example:
     evidence: str = ""
 
 
-def examples_of(run: Run, account: Account, most: int = MAX_EXAMPLES) -> dict[str, list[Example]]:
-    """Return sentence of a cause -> its examples, at most ``most`` for all causes together, each question once.
+def examples_of(run: Run, account: Account, limit: int = MAX_EXAMPLES) -> dict[str, list[Example]]:
+    """Return sentence of a cause -> its examples, at most ``limit`` for all causes together, each question once.
 
     It takes one example of each cause, then the second one of each cause, and so on. A run whose reports have no texts
     has no examples.
@@ -50,12 +50,12 @@ def examples_of(run: Run, account: Account, most: int = MAX_EXAMPLES) -> dict[st
     cases_by_cause = {each.sentence: _examples(run, each) for each in causes if run.texts}
     chosen: dict[str, list[Example]] = {sentence: [] for sentence in cases_by_cause}
     shown_questions: set[str] = set()
-    while cases_by_cause and len(shown_questions) < most:
+    while cases_by_cause and len(shown_questions) < limit:
         for sentence in list(cases_by_cause):
             example = next((each for each in cases_by_cause[sentence] if each.question not in shown_questions), None)
             if example is None:
                 del cases_by_cause[sentence]
-            elif len(shown_questions) < most:
+            elif len(shown_questions) < limit:
                 shown_questions.add(example.question)
                 chosen[sentence].append(example)
     return chosen

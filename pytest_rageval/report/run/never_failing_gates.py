@@ -59,7 +59,7 @@ def _cells(plan: Plan, gate: Gate, testbeds: set[str]) -> list[tuple[Units, int]
     cells: dict[tuple[str, Cell], dict[tuple[Link, ...], None]] = {}
     for case, testbed, system, at in plan.cases.values():
         facets = plan.facets[at]
-        if testbed in testbeds and in_slice(facets, gate.beforehand):
+        if testbed in testbeds and in_slice(facets, gate.static_slice):
             cell = tuple(place_of(facets, name) for name in free)
             links = links_of(case, system, facets, plan.testbeds[testbed].cluster)
             cells.setdefault((system, cell), {})[links] = None

@@ -103,8 +103,8 @@ def _requests_text(calls: SeenCalls, shown: str) -> str:
     saw = f"{calls.setting} saw no request of {shown}"
     if not calls.elsewhere:
         return saw
-    most = sorted(calls.elsewhere.items(), key=lambda each: (-each[1], each[0]))
-    places = few_of(tuple(f"{number:,} to {host}" for host, number in most), 3).replace(" ", " went ", 1)
+    by_count = sorted(calls.elsewhere.items(), key=lambda each: (-each[1], each[0]))
+    places = few_of(tuple(f"{number:,} to {host}" for host, number in by_count), 3).replace(" ", " went ", 1)
     return f"{saw}: {places}, which it does not name"
 
 

@@ -89,7 +89,7 @@ def _cost_gates(plan: Plan, cases: Sequence[_Case]) -> Iterator[tuple[Gate, list
             covered = (
                 system
                 for testbed, system, facets in cases
-                if testbed in testbeds and system in plan.unseen.systems and in_slice(facets, gate.beforehand)
+                if testbed in testbeds and system in plan.unseen.systems and in_slice(facets, gate.static_slice)
             )
             systems = list(dict.fromkeys(covered))
             if systems:

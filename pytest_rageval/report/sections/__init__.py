@@ -12,7 +12,7 @@ BUILTIN: dict[str, str] = {
     "dialogues": "pytest_rageval.report.sections.conversations:CONVERSATIONS",
     "systems": "pytest_rageval.report.sections.systems:SYSTEMS",
     "grid": "pytest_rageval.report.sections.systems_grid:GRID",
-    "matching": "pytest_rageval.report.sections.matching:MATCHING",
+    "matching": "pytest_rageval.report.sections.best_system:BEST_SYSTEM",
     "comparison": "pytest_rageval.report.sections.comparison:COMPARISON",
     "trust": "pytest_rageval.report.sections.judge_trust:TRUST",
     "bias": "pytest_rageval.report.sections.judge_bias:BIAS",

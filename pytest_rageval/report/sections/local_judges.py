@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rageval.analysis.people.local_use import MOST_UNLIKE, LabelMatches, LocalUse
+from pytest_rageval.analysis.people.local_use import MAX_UNLIKE, LabelMatches, LocalUse
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Section, Table
@@ -33,7 +33,7 @@ def unlike_training(uses: Sequence[LocalUse]) -> list[str]:
     """Return a warning for each local judge that read many answers unlike its training data."""
     notes = []
     for each in uses:
-        if each.unlike > MOST_UNLIKE:
+        if each.unlike > MAX_UNLIKE:
             systems = ", ".join(f"{system} {share:.0%}" for system, share in each.unlike_by_system.items())
             notes.append(
                 f"{each.metric}: {each.unlike:.0%} of the answers that its local judge read are unlike its training "

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pytest_rageval.analysis.people.agreement import MANY_LEVELS, MOST_LEVELS, Agreement, Estimate
+from pytest_rageval.analysis.people.agreement import MANY_LEVELS, MAX_LEVELS, Agreement, Estimate
 from pytest_rageval.analysis.people.correlations import Correlations
 from pytest_rageval.analysis.people.labelled_answers import MatchedLabels
 from pytest_rageval.analysis.statistics import Mean
@@ -122,7 +122,7 @@ def _notes(result: LabelAgreement) -> Iterator[str]:
         yield f"a score counts as the nearest of people's values: {', '.join(snapped)}"
     graded = [judge.metric for judge in result.judges if judge.agreement.kappa.reason == MANY_LEVELS]
     if graded:
-        why = f"more than {MOST_LEVELS} values: no kappa and no alpha; --threshold compares yes and no"
+        why = f"more than {MAX_LEVELS} values: no kappa and no alpha; --threshold compares yes and no"
         yield f"people's labels have {why}: {', '.join(graded)}"
     if result.people is not None:
         yield f"people among themselves: alpha {number(result.people[0])} over {counted(result.people[1], 'answer')}"

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.analysis.systems.leaderboard import Leaderboard, Place
 from pytest_rageval.analysis.systems.ranks import ordinal
 from pytest_rageval.report.run.preferences import PairOfSystems, Preferences
-from pytest_rageval.report.sections.matching import p_text
+from pytest_rageval.report.sections.best_system import p_text
 from pytest_rageval.report.sections.section import Table
 from pytest_rageval.report.text.lines import Line, counted, interval, number
 from pytest_rageval.report.text.tables import ABSENT

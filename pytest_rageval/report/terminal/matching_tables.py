@@ -8,7 +8,7 @@ from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.systems.best_of import BestOf
 from pytest_rageval.analysis.systems.matching import Matching
 from pytest_rageval.analysis.systems.ranks import ordinal
-from pytest_rageval.report.sections.matching import best_table, p_text
+from pytest_rageval.report.sections.best_system import best_table, p_text
 from pytest_rageval.report.sections.section import Table
 from pytest_rageval.report.text.lines import Line, interval, number, signed
 from pytest_rageval.report.text.tables import ABSENT, cell_text

@@ -78,10 +78,10 @@ def dollars(value: float) -> str:
     return f"${value:,.4f}" if value >= 0.0001 else "<$0.0001"
 
 
-def few_of(names: tuple[str, ...], most: int) -> str:
-    """Return the first ``most`` names and the number of others, ``a, b, ... 3 more``, or ``none``."""
-    more = f", ... {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}" if names else "none"
+def few_of(names: tuple[str, ...], limit: int) -> str:
+    """Return the first ``limit`` names and the number of others, ``a, b, ... 3 more``, or ``none``."""
+    more = f", ... {len(names) - limit} more" if len(names) > limit else ""
+    return f"{', '.join(names[:limit])}{more}" if names else "none"
 
 
 def wrap(line: Line, width: int, *, between: str = " ", indent: int = 2) -> Iterator[Line]:

@@ -16,7 +16,7 @@ MAX_TEXT = 400  # characters to show of a text
 
 def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts: bool = True) -> str:
     """Return the failed check with question, answer and the match of each slot; only the check if not ``texts``."""
-    value = gate.missed_by(score.value) if score.value is not None else f"unscored ({score.reason})"
+    value = gate.format_missed(score.value) if score.value is not None else f"unscored ({score.reason})"
     lines = [f"check {gate} failed: {gate.metric} is {value}", f"  case      {_excerpt(case.id)}"]
     if not texts:
         return "\n".join(lines)

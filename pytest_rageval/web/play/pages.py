@@ -107,7 +107,7 @@ class PlayPages:
             return self.page("run.html", names=[], run="", head="", cases=[], n=0, words="", missed=False, view=None)
         words, missed = request.query_params.get("words", ""), bool(request.query_params.get("missed"))
         view = answer_view(self._runs.case(run, name)) if name else None
-        cases, n = ([], 0) if name else self._runs.find_cases(run, words, only_missed=missed, most=MAX_LISTED)
+        cases, n = ([], 0) if name else self._runs.find_cases(run, words, only_missed=missed, limit=MAX_LISTED)
         return self.page(
             "run.html", names=names, run=run, head=self._runs.head(run), cases=cases, n=n, words=words, missed=missed,
             view=view,

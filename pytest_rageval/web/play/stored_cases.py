@@ -59,8 +59,8 @@ class StoredCases:
         """Return the node ids of the missed cases and of the errors of a run."""
         return frozenset(each.nodeid for each in self._cases(self._run(name)) if each.state != "scored")
 
-    def find_cases(self, name: str, words: str, *, only_missed: bool, most: int) -> tuple[list[RunCase], int]:
-        """Return the first cases of a run that contain all words, and the number of all; missed ones come first."""
+    def find_cases(self, name: str, words: str, *, only_missed: bool, limit: int) -> tuple[list[RunCase], int]:
+        """Return up to ``limit`` cases that contain all words, missed ones first, and the number of matches."""
         terms = words.casefold().split()
         cases = [
             each
@@ -69,7 +69,7 @@ class StoredCases:
             and all(term in f"{each.question}\n{each.nodeid}".casefold() for term in terms)
         ]
         cases.sort(key=lambda each: each.state == "scored")
-        return cases[:most], len(cases)
+        return cases[:limit], len(cases)
 
     def case(self, name: str, case: str) -> PageAnswer:
         """Return a case of a run with its recorded answer, by its node id or its case id.

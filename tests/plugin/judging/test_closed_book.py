@@ -124,7 +124,7 @@ NO_MODEL = """
 """
 
 
-UNKNOWN = "nothing was scored: whether the model knew is known of none of 4 cases (model_unavailable)"
+UNKNOWN = "nothing was scored: no case of 4 shows whether the model knew the answer (model_unavailable)"
 
 
 @pytest.mark.parametrize(

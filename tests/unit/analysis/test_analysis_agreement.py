@@ -7,7 +7,7 @@ import random
 import pytest
 
 from pytest_rageval.analysis.people.agreement import (
-    MOST_LEVELS,
+    MAX_LEVELS,
     Agreement,
     Estimate,
     Rating,
@@ -111,7 +111,7 @@ def test_label_levels_include_the_ends_of_the_scale_and_are_at_most_20() -> None
     assert levels_of([0.5], (0.25,)) == (0.0, 0.25, 0.5, 1.0)
     with pytest.raises(SettingError, match=r"labels have 52 different values; agreement needs at most 20"):
         levels_of(number / 51 for number in range(52))
-    assert len(levels_of(number / (MOST_LEVELS - 1) for number in range(MOST_LEVELS))) == MOST_LEVELS
+    assert len(levels_of(number / (MAX_LEVELS - 1) for number in range(MAX_LEVELS))) == MAX_LEVELS
 
 
 def test_the_nearest_level_is_the_higher_of_two() -> None:

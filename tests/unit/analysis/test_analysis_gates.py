@@ -224,5 +224,5 @@ def test_a_bound_that_no_share_can_reach_is_refused(text: str) -> None:
 
 def test_a_value_that_misses_narrowly_is_shown_in_full() -> None:
     gate = parse_gate("rouge_l >= 1")
-    assert gate.missed_by(0.999999995) == "0.999999995"
-    assert gate.missed_by(0.91234567) == "0.9123"
+    assert gate.format_missed(0.999999995) == "0.999999995"
+    assert gate.format_missed(0.91234567) == "0.9123"

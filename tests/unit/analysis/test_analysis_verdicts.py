@@ -238,7 +238,7 @@ def test_a_case_that_was_not_asked_may_be_one_that_the_model_knew(gate: str) -> 
 def test_a_gate_on_known_answers_fails_without_a_case_that_the_model_knew() -> None:
     result = judge(KNEW_GATE, [outcome("a", 1.0), failed("b")])
     assert (result.status, result.n_errors) == ("failed", 1)
-    assert result.reason == "nothing was scored: whether the model knew is known of none of 2 cases"
+    assert result.reason == "nothing was scored: no case of 2 shows whether the model knew the answer"
     result = judge(KNEW_GATE, [outcome("a", 1.0, knew="false"), failed("b")])
     assert result.reason == "nothing was scored: no case of 2 has knew=true"
     assert judge(KNEW_GATE, [outcome("a", 1.0, knew="true"), failed("b")]).status == "passed"

@@ -226,7 +226,7 @@ def test_a_baseline_has_a_point_for_each_commit(project: Path, capsys: pytest.Ca
     assert len(second["commit"]) == 40
     assert [each["why"] for each in output["unread"]] == [
         "because it removed the file",
-        "because the file is not a baseline there, or has another version",
+        "because the file is not a baseline at this commit, or has another version",
     ]
     table = lines(capsys, "--baseline", str(project / "rag-baseline.json"))
     assert table[0] == "one · accuracy · system mine  ▁█"

@@ -50,7 +50,7 @@ def asking(system: System, log: list[tuple[Context, int]] | None = None) -> Call
 
 
 def shrink(system: System, passages: Sequence[Passage] = PASSAGES, most: int = 60, confirm: int = 3) -> ShrinkResult:
-    return smallest_context(MUSEUM, passages, asking(system), retrieves=False, most=most, confirm=confirm)
+    return smallest_context(MUSEUM, passages, asking(system), retrieves=False, limit=most, confirm=confirm)
 
 
 def lines(result: ShrinkResult | str, *, texts: bool = True) -> list[str]:
@@ -59,7 +59,7 @@ def lines(result: ShrinkResult | str, *, texts: bool = True) -> list[str]:
 
 def test_a_wrong_passage_is_found_and_reduced_to_its_sentence() -> None:
     log: list[tuple[Context, int]] = []
-    result = smallest_context(MUSEUM, PASSAGES, asking(last_time, log), retrieves=False, most=60, confirm=3)
+    result = smallest_context(MUSEUM, PASSAGES, asking(last_time, log), retrieves=False, limit=60, confirm=3)
     (reduced,) = result.context
     assert (reduced.passage, reduced.sentence_numbers, reduced.n_sentences) == (
         replace(W0, text="The museum opens at 10:00."),
@@ -80,7 +80,7 @@ def test_misread_evidence_is_not_blamed_on_the_context() -> None:
     def misread(context: Context) -> str:
         return "eight" if "p0" in {each.id for each in context} else UNKNOWN
 
-    result = smallest_context(MUSEUM, (P0, N1), asking(misread), retrieves=False, most=60, confirm=3)
+    result = smallest_context(MUSEUM, (P0, N1), asking(misread), retrieves=False, limit=60, confirm=3)
     assert [each.passage for each in result.context] == [P0]
     assert lines(result)[1].endswith("it misses with all its evidence: the context does not break it")
 
@@ -152,7 +152,7 @@ def test_several_gold_passages_may_be_needed() -> None:
     def needs_both(context: Context) -> str:
         return "9:00" if {"p0", "p1"} <= {each.id for each in context} else "10:00"
 
-    result = smallest_context(instance, (N0, N1), asking(needs_both), retrieves=False, most=60, confirm=1)
+    result = smallest_context(instance, (N0, N1), asking(needs_both), retrieves=False, limit=60, confirm=1)
     assert result.added == ("p0", "p1")
 
 
@@ -172,7 +172,7 @@ def test_a_result_that_does_not_repeat_is_flaky() -> None:
         text = "9:00" if repeat == 2 else last_time(context)
         return Reply("9:00" not in text, text, rejected=text == UNKNOWN)
 
-    result = smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, most=60, confirm=3)
+    result = smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, limit=60, confirm=3)
     assert (result.is_flaky, result.repeats) == (True, (3, 2))
     assert lines(result)[1].startswith("flaky: 2 of 3; ")
 
@@ -180,7 +180,7 @@ def test_a_result_that_does_not_repeat_is_flaky() -> None:
 def test_the_search_makes_at_most_the_allowed_calls() -> None:
     for most in (4, 6, 8, 12):
         log: list[tuple[Context, int]] = []
-        result = smallest_context(MUSEUM, PASSAGES, asking(last_time, log), retrieves=False, most=most, confirm=3)
+        result = smallest_context(MUSEUM, PASSAGES, asking(last_time, log), retrieves=False, limit=most, confirm=3)
         assert len(log) <= most
         assert result.calls == len(log)
         assert any(each.passage.id == "w0" for each in result.context)
@@ -197,12 +197,12 @@ def test_a_spent_budget_ends_the_search_with_its_reason() -> None:
             raise NoMoreTestsError("the budget of $1 is spent")
         return asking(last_time)(context, repeat)
 
-    result = smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, most=60, confirm=3)
+    result = smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, limit=60, confirm=3)
     assert result.stopped == "the budget of $1 is spent"
     assert lines(result)[1].endswith("stopped: the budget of $1 is spent; a smaller one may exist")
     budget[0] = 0
     with pytest.raises(SettingError, match=r"it was not asked: the budget of \$1 is spent"):
-        smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, most=60, confirm=3)
+        smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, limit=60, confirm=3)
 
 
 def test_an_error_does_not_count_as_missed() -> None:
@@ -211,7 +211,7 @@ def test_an_error_does_not_count_as_missed() -> None:
             return Reply(None, problem="it raised")
         return asking(last_time)(context, repeat)
 
-    result = smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, most=60, confirm=1)
+    result = smallest_context(MUSEUM, PASSAGES, ask, retrieves=False, limit=60, confirm=1)
     ids = [each.passage.id for each in result.context]
     assert len(ids) == 2
     assert "w0" in ids
@@ -227,18 +227,18 @@ def test_an_error_does_not_count_as_missed() -> None:
 )
 def test_a_case_that_cannot_be_shrunk_is_refused(reply: Reply, sentence: str) -> None:
     with pytest.raises(SettingError, match=sentence):
-        smallest_context(MUSEUM, PASSAGES, lambda context, repeat: reply, retrieves=False, most=60, confirm=3)
+        smallest_context(MUSEUM, PASSAGES, lambda context, repeat: reply, retrieves=False, limit=60, confirm=3)
 
 
 def test_a_system_that_retrieves_and_answers_the_same_without_passages_is_refused() -> None:
     with pytest.raises(SettingError, match="ignores the passages"):
-        smallest_context(MUSEUM, PASSAGES, asking(lambda context: "10:00"), retrieves=True, most=60, confirm=3)
-    result = smallest_context(MUSEUM, PASSAGES, asking(last_time), retrieves=True, most=60, confirm=3)
+        smallest_context(MUSEUM, PASSAGES, asking(lambda context: "10:00"), retrieves=True, limit=60, confirm=3)
+    result = smallest_context(MUSEUM, PASSAGES, asking(last_time), retrieves=True, limit=60, confirm=3)
     assert [each.passage.id for each in result.context] == ["w0"]
 
 
 def test_a_system_that_rejects_with_and_without_passages_is_not_refused() -> None:
-    result = smallest_context(MUSEUM, (N0, N1), asking(last_time), retrieves=True, most=60, confirm=3)
+    result = smallest_context(MUSEUM, (N0, N1), asking(last_time), retrieves=True, limit=60, confirm=3)
     assert lines(result)[1] == "right with p0: evidence is missing"
 
 

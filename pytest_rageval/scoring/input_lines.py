@@ -1,4 +1,4 @@
-"""Read the lines of a chunk: the records of some cases and all their recorded answers."""
+"""Read a chunk of work: lines ``FILE:LINE<tab>JSON`` with cases and their recorded answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["read_chunk"]
 
 
 def read_chunk(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recorded]]:
-    """Return the records of a chunk by the number of their file, sorted by id, and its recorded answers.
+    """Return a chunk's records (file number -> records, sorted by id) and its recorded answers.
 
     Raises:
         DataError: a line is invalid, or a duplicate.

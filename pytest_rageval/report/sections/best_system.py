@@ -13,7 +13,7 @@ from pytest_rageval.report.sections.systems import AXES, boards_of
 from pytest_rageval.report.text.lines import Line, few_of, number
 from pytest_rageval.report.text.tables import ABSENT
 
-__all__ = ["MATCHING", "BestSystem", "best_table", "p_text"]
+__all__ = ["BEST_SYSTEM", "BestSystem", "best_table", "p_text"]
 
 MAX_SYSTEMS = 5
 """Systems to list in a line."""
@@ -27,8 +27,8 @@ class BestSystem:
         metric: the primary metric of one or several testbeds.
         alpha: the level of the paired tests.
         best: the best system, and its contrast with each other system.
-        best_of_n: mean over the cases of each case's best score under any system. Only the scope of all cases with at
-            least three systems has it; None for others.
+        best_of_n: take each case's best score over all systems; this is the mean of those scores. Only the scope of
+            all cases with at least three systems has it; None for others.
         n: number of cases of ``best_of_n``.
     """
 
@@ -104,4 +104,4 @@ def _smallest_difference(contrast: Contrast) -> str:
     return "none" if contrast.least is None else number(round(contrast.least, 3))
 
 
-MATCHING = Section("matching", BestSystem, lambda run: run.once("matching", _compute), _tables)
+BEST_SYSTEM = Section("matching", BestSystem, lambda run: run.once("matching", _compute), _tables)
