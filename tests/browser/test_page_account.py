@@ -1,4 +1,4 @@
-"""The first screen is the account of the run: its sentences word for word, each with a link to exactly its cases."""
+"""The first screen shows the account of the run; each sentence links to its cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _account(*findings: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def told() -> dict[str, Any]:
+def run_results() -> dict[str, Any]:
     outcomes = [case(f"q{at}", "keeper", at % 2, topic=f"t{at}") for at in range(6)]
     drop = {
         "kind": "drop",
@@ -27,21 +27,23 @@ def told() -> dict[str, Any]:
     return {**results(outcomes), "account": _account(drop, noise)}
 
 
-def test_sentences_are_those_of_the_account_and_show_lists_their_cases(opened: Opener, told: dict[str, Any]) -> None:
-    page = opened(told)
-    assert page.locator("#verdict-title").inner_text() == told["account"]["verdict"]
+def test_sentences_come_from_the_account_and_their_links_list_the_cases(
+    opened: Opener, run_results: dict[str, Any]
+) -> None:
+    page = opened(run_results)
+    assert page.locator("#verdict-title").inner_text() == run_results["account"]["verdict"]
     sentences = page.locator(".sentence").all_inner_texts()
-    assert sentences == [each["sentence"] for each in told["account"]["findings"]]
+    assert sentences == [each["sentence"] for each in run_results["account"]["findings"]]
     page.get_by_role("link", name="show 2 cases").click()
     page.locator("#cases .count").get_by_text("2 cases of 6").wait_for()
     page.locator("#case-title").get_by_text("q4").wait_for()
-    shown = page.locator("#cases .row").evaluate_all("rows => rows.map(each => each.id)")
-    assert shown == ["row-4", "row-0"]  # the worst first, as the account has them
+    row_ids = page.locator("#cases .row").evaluate_all("rows => rows.map(each => each.id)")
+    assert row_ids == ["row-4", "row-0"]  # worst first, in the order of the account
     assert "cause=0" in page.url
 
 
-def test_back_and_forward_return_to_the_lists_that_were_shown(opened: Opener, told: dict[str, Any]) -> None:
-    page = opened(told)
+def test_back_and_forward_return_to_the_lists_that_were_shown(opened: Opener, run_results: dict[str, Any]) -> None:
+    page = opened(run_results)
     page.get_by_role("link", name="show 2 cases").click()
     page.locator("#cases .count").get_by_text("2 cases of 6").wait_for()
     page.get_by_label("State", exact=True).select_option("any state")
@@ -54,12 +56,12 @@ def test_back_and_forward_return_to_the_lists_that_were_shown(opened: Opener, to
     page.locator("#case-title").wait_for()
 
 
-def test_a_view_is_in_the_address(opened: Opener, told: dict[str, Any]) -> None:
-    page = opened(told)
+def test_an_address_opens_its_view(opened: Opener, run_results: dict[str, Any]) -> None:
+    page = opened(run_results)
     nodeid = f"{TOWN}[q3-keeper]"
-    found = told["outcomes"][3]["nodeid"]
-    assert nodeid.split("[")[0] == found.split("[")[0]
-    page.evaluate("address => { location.hash = address; }", f"#cases&state=&facet.topic=%3Dt3&case={found}")
+    stored_nodeid = run_results["outcomes"][3]["nodeid"]
+    assert nodeid.split("[")[0] == stored_nodeid.split("[")[0]
+    page.evaluate("address => { location.hash = address; }", f"#cases&state=&facet.topic=%3Dt3&case={stored_nodeid}")
     page.locator("#cases .count").get_by_text("1 case of 6").wait_for()
     page.locator("#case-title").get_by_text("q3").wait_for()
     page.locator("#matrix select").nth(3).select_option("topic")
@@ -67,21 +69,21 @@ def test_a_view_is_in_the_address(opened: Opener, told: dict[str, Any]) -> None:
     page.locator("#matrix caption").get_by_text("accuracy over topic × dataset").wait_for()
 
 
-def test_the_map_shows_was_and_now_of_the_metric_that_dropped_and_outlines_what_is_significant(
-    opened: Opener, told: dict[str, Any]
+def test_the_map_shows_old_and_new_values_of_the_dropped_metric_and_outlines_significant_drops(
+    opened: Opener, run_results: dict[str, Any]
 ) -> None:
-    def compared(p_holm: float, was: float, now: float, **slice_: str) -> dict[str, Any]:
-        whole = {"n_pairs": 3, "ci95": None, "p_value": p_holm, "least_drop": None, "by_answer": 0}
-        of = {"testbed": TOWN, "metric": "accuracy", "system": "keeper", "slice": slice_, "p_holm": p_holm}
-        lost: dict[str, Any] = {"broken": [], "fixed": [], "causes": {}}
-        return {**whole, **of, **lost, "baseline": was, "value": now, "delta": now - was}
+    def comparison(p_holm: float, was: float, now: float, **slice_: str) -> dict[str, Any]:
+        statistics = {"n_pairs": 3, "ci95": None, "p_value": p_holm, "least_drop": None, "by_answer": 0}
+        labels = {"testbed": TOWN, "metric": "accuracy", "system": "keeper", "slice": slice_, "p_holm": p_holm}
+        changes: dict[str, Any] = {"broken": [], "fixed": [], "causes": {}}
+        return {**statistics, **labels, **changes, "baseline": was, "value": now, "delta": now - was}
 
     cells = [
-        compared(0.01, 1.0, 0.5),
-        compared(0.01, 1.0, 0.25, topic="t1", task="qa"),
-        compared(0.9, 0.5, 0.75, topic="t2", task="qa"),
+        comparison(0.01, 1.0, 0.5),
+        comparison(0.01, 1.0, 0.25, topic="t1", task="qa"),
+        comparison(0.9, 0.5, 0.75, topic="t2", task="qa"),
     ]
-    told["comparison"] = {
+    run_results["comparison"] = {
         "baseline": {"path": "rag-baseline.json", "run": "r1", "started": "", "same_fingerprint": True},
         "cases": {
             "compared": 3,
@@ -94,9 +96,9 @@ def test_the_map_shows_was_and_now_of_the_metric_that_dropped_and_outlines_what_
         },
         "comparisons": cells,
     }
-    for finding in told["account"]["findings"][:1]:
+    for finding in run_results["account"]["findings"][:1]:
         finding.update(testbed=TOWN, metric="accuracy", system="keeper")
-    page = opened(told)
+    page = opened(run_results)
     worse, better = page.locator(".differences td").all()
     assert worse.inner_text() == "▼ −0.75\n1.00 → 0.25"
     assert better.inner_text() == "▲ +0.25\n0.50 → 0.75"
@@ -109,7 +111,7 @@ def test_the_map_shows_was_and_now_of_the_metric_that_dropped_and_outlines_what_
     assert box["x"] > 500
 
 
-def test_the_old_answer_stands_beside_the_new_one_with_the_words_that_changed(opened: Opener) -> None:
+def test_the_old_answer_is_next_to_the_new_one_and_changed_words_are_marked(opened: Opener) -> None:
     was = {"text": "The hall opens at nine <i>daily</i>.", "abstained": False, "passages": ["p0", "p9"]}
     now = case("q1", "keeper", 0.0) | {"was": was}
     now["answer"]["text"] = "The hall opens at ten."
@@ -121,7 +123,7 @@ def test_the_old_answer_stands_beside_the_new_one_with_the_words_that_changed(op
     assert page.locator("#detail .slots .met").get_by_text("n0").is_visible()
 
 
-def test_without_old_answers_the_page_says_how_to_have_them(opened: Opener, golden: dict[str, Any]) -> None:
+def test_without_old_answers_the_page_says_how_to_store_them(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
     page.locator("#detail").get_by_text("The old answer is not available.").wait_for()
     assert page.locator("#detail .beside code").all_inner_texts() == [
@@ -130,7 +132,9 @@ def test_without_old_answers_the_page_says_how_to_have_them(opened: Opener, gold
     ]
 
 
-def test_keys_copy_sort_and_download(opened: Opener, golden: dict[str, Any]) -> None:
+def test_keys_move_in_the_list_and_buttons_copy_the_command_and_download_cases(
+    opened: Opener, golden: dict[str, Any]
+) -> None:
     page = opened(golden)
     selected = page.locator("[role=option][aria-selected=true]")
     selected.wait_for()
@@ -167,13 +171,15 @@ def test_a_spreadsheet_computes_nothing_of_the_data(opened: Opener) -> None:
     assert ",'=1+1,keeper,scored,true," in downloading.value.path().read_text(encoding="utf-8-sig")
 
 
-def test_a_small_page_holds_the_texts_of_changed_cases_and_counts_all(opened: Opener, told: dict[str, Any]) -> None:
-    kept, other = told["outcomes"][4]["nodeid"], told["outcomes"][3]["nodeid"]
-    page = opened(told, f"#case={kept}", cases="changed")
+def test_a_small_page_has_only_the_texts_of_changed_cases_and_counts_all_cases(
+    opened: Opener, run_results: dict[str, Any]
+) -> None:
+    changed, unchanged = run_results["outcomes"][4]["nodeid"], run_results["outcomes"][3]["nodeid"]
+    page = opened(run_results, f"#case={changed}", cases="changed")
     page.locator("#case-title").get_by_text("q4").wait_for()
     assert page.get_by_text("This case did not change").count() == 0
     assert page.get_by_text("the texts of 4 cases that did not change are not in this page").count() == 1
-    page.evaluate("nodeid => { location.hash = `case=${nodeid}` }", other)
+    page.evaluate("nodeid => { location.hash = `case=${nodeid}` }", unchanged)
     page.locator("#case-title").get_by_text("q3").wait_for()
     assert page.get_by_text("This case did not change").count() == 1
     page.get_by_label("State", exact=True).select_option("any state")

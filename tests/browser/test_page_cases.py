@@ -1,4 +1,4 @@
-"""The list of cases of a page: what is in it, what leads to a case, and how the open case is told."""
+"""The list of cases on a page: its content, the links to a case, and the open case."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 FOCUSED = "() => document.activeElement.id || document.activeElement.getAttribute('role')"
 
 
-def shows(page: Page, nodeid: str) -> None:
-    """Wait until a case is shown, and the address names it."""
+def wait_for_case(page: Page, nodeid: str) -> None:
+    """Wait until the page shows a case; check that the address names it."""
     page.locator(".nodeid").get_by_text(nodeid, exact=True).wait_for()
     assert page.evaluate("() => decodeURIComponent(location.hash)").endswith(f"case={nodeid}")
 
@@ -29,10 +29,10 @@ def test_cases_are_searched_filtered_and_sorted(opened: Opener, golden: dict[str
     cases = page.locator("#cases")
     names = cases.locator(".row .about")
     cases.get_by_role("button", name="Clear").click()
-    cases.get_by_label("Search").fill("clock MUSEUM")  # stands in answers only
+    cases.get_by_label("Search").fill("clock MUSEUM")  # only answers contain these words
     page.get_by_text("3 cases of 24").wait_for()
     cases.get_by_role("button", name="Clear").click()
-    cases.get_by_label("Search").fill("desk closed")  # in an error
+    cases.get_by_label("Search").fill("desk closed")  # an error contains these words
     page.get_by_text("1 case of 24").wait_for()
     cases.get_by_role("button", name="Clear").click()
     for label, value, n in (
@@ -81,7 +81,7 @@ def test_a_cell_of_the_matrix_leads_to_its_cases(opened: Opener, golden: dict[st
     assert page.evaluate("() => document.activeElement.getAttribute('role')") == "listbox"
 
 
-def test_a_cell_lists_what_it_counts_the_worst_first(opened: Opener, golden: dict[str, Any]) -> None:
+def test_a_cell_lists_its_cases_worst_first(opened: Opener, golden: dict[str, Any]) -> None:
     outcomes = [
         *(case(name, "keeper", 1.0, topic="A") for name in ("q1", "q2")),
         failed("q3", facets={"topic": "A"}),
@@ -96,9 +96,9 @@ def test_a_cell_lists_what_it_counts_the_worst_first(opened: Opener, golden: dic
     page.locator("#matrix").get_by_label("Show", exact=True).select_option("baseline")
     page.locator("table.heat td.margin button").last.click()
     page.get_by_text("9 cases of 24").wait_for()
-    told = [text.split(" · ")[0] for text in page.locator(".row .about").all_inner_texts()]
-    falls = ["accuracy, difference −1.00"] * 2
-    assert told == [*falls, *["accuracy, difference +0.00"] * 6, "accuracy, difference +1.00"]
+    differences = [text.split(" · ")[0] for text in page.locator(".row .about").all_inner_texts()]
+    drops = ["accuracy, difference −1.00"] * 2
+    assert differences == [*drops, *["accuracy, difference +0.00"] * 6, "accuracy, difference +1.00"]
     page.locator("#matrix").get_by_label("Show", exact=True).select_option("system:challenger")
     page.locator("table.heat td.margin button").last.click()
     assert page.locator("#cases").get_by_label("Sort by").input_value() == "change"
@@ -106,21 +106,23 @@ def test_a_cell_lists_what_it_counts_the_worst_first(opened: Opener, golden: dic
     assert other == "difference to challenger"
     scores = {(each["nodeid"]): each["scores"].get("accuracy", {}).get("value") for each in golden["outcomes"]}
     first = page.locator(".row .about").first.inner_text().split(" · ")
-    mine = f"{NOISE}[{first[1]}-{first[3]}-keeper]"
-    change = scores[mine] - scores[mine.replace("keeper", "challenger")]
+    keeper_nodeid = f"{NOISE}[{first[1]}-{first[3]}-keeper]"
+    change = scores[keeper_nodeid] - scores[keeper_nodeid.replace("keeper", "challenger")]
     assert first[0] == f"accuracy, difference {change:+.2f}".replace("-", "−")
     assert change < 0
 
 
-def test_a_link_leads_to_its_case_every_time_and_back_to_the_one_before(opened: Opener, golden: dict[str, Any]) -> None:
+def test_a_link_opens_its_case_every_time_and_back_returns_to_the_previous_one(
+    opened: Opener, golden: dict[str, Any]
+) -> None:
     page = opened(golden)
     page.locator("summary", has_text="Broken").click()
     link = page.locator(".named[open] a").first
     nodeid = link.inner_text()
-    for _ in range(2):  # the second leads to the case that the address names already
+    for _ in range(2):  # the second time, the address already names the case
         link.focus()
         page.keyboard.press("Enter")
-        shows(page, nodeid)
+        wait_for_case(page, nodeid)
         page.wait_for_function("() => document.activeElement.id === 'case-title'")
         assert page.get_by_role("region", name="The case").locator("#case-title").count() == 1
     page.locator("table.heat tr:has(bdi:text-is('Museums')) td button").first.click()
@@ -128,13 +130,13 @@ def test_a_link_leads_to_its_case_every_time_and_back_to_the_one_before(opened: 
     assert page.evaluate(FOCUSED) == "listbox"
     assert other.get_attribute("aria-posinset") == "1"
     page.wait_for_function("name => document.querySelector('.nodeid').textContent !== name", arg=nodeid)
-    shows(page, page.locator(".nodeid").inner_text())
+    wait_for_case(page, page.locator(".nodeid").inner_text())
     link.click()
-    shows(page, nodeid)
+    wait_for_case(page, nodeid)
     page.go_back()
     page.wait_for_function("name => document.querySelector('.nodeid').textContent !== name", arg=nodeid)
     page.go_back()
-    shows(page, nodeid)
+    wait_for_case(page, nodeid)
     page.go_back()
     page.wait_for_function("() => !location.hash")
     page.evaluate("() => { location.hash = 'case=nothing' }")
@@ -153,9 +155,9 @@ def test_rows_of_one_case_have_different_names(opened: Opener) -> None:
         each["nodeid"] = f"{NOISE}[q1-{at}]"
         each["scores"] = {"fake_rate": {"value": 0.0}}
     outcomes.append(case("q1", "keeper", 0.0, TOWN, topic="Ferries"))
-    given = results(outcomes, run={"failed": [outcomes[0]["nodeid"]]})
-    given["testbeds"][NOISE]["metrics"] = ["fake_rate"]
-    page = opened(given)
+    run_results = results(outcomes, run={"failed": [outcomes[0]["nodeid"]]})
+    run_results["testbeds"][NOISE]["metrics"] = ["fake_rate"]
+    page = opened(run_results)
     page.locator("#cases").get_by_role("button", name="Clear").click()
     rows = page.locator(".row .about").all_inner_texts()
     assert len(set(rows)) == 9
@@ -164,30 +166,30 @@ def test_rows_of_one_case_have_different_names(opened: Opener) -> None:
     page.locator("#cases").get_by_label("State").select_option("failed")
     page.get_by_text("1 case of 9").wait_for()
     page.locator(".row").click()
-    shows(page, outcomes[0]["nodeid"])
+    wait_for_case(page, outcomes[0]["nodeid"])
     assert page.locator("h3 .state").all_inner_texts() == ["scored", "test failed"]
 
 
-def test_the_state_of_a_case_is_shown_and_filtered_alike(opened: Opener, golden: dict[str, Any]) -> None:
-    given = copy.deepcopy(golden)
+def test_the_detail_and_the_filter_agree_on_the_state_of_a_case(opened: Opener, golden: dict[str, Any]) -> None:
+    run_results = copy.deepcopy(golden)
     accuracy, overlap = (
-        next(each for each in given["comparison"]["comparisons"] if each["metric"] == name and not each["slice"])
+        next(each for each in run_results["comparison"]["comparisons"] if each["metric"] == name and not each["slice"])
         for name in ("accuracy", "rouge_l")
     )
     (first, second), (fixed,) = accuracy["broken"], accuracy["fixed"]
-    overlap["broken"] = [fixed]  # by a metric that does not decide
-    for each in (*given["outcomes"], *given["baseline"]["cases"]):
+    overlap["broken"] = [fixed]  # by a metric that is not the primary one
+    for each in (*run_results["outcomes"], *run_results["baseline"]["cases"]):
         each["evidence"] = 1.0 if each.get("nodeid") == first else None
-    page = opened(given, f"#case={first}")
+    page = opened(run_results, f"#case={first}")
     states = page.locator("h3 .state")
-    for nodeid, wanted in (
+    for nodeid, expected in (
         (first, ["scored", "missed", "broke (generation)"]),
         (second, ["scored", "missed", "broke"]),
         (fixed, ["scored", "fixed"]),
     ):
         page.evaluate("nodeid => { location.hash = `case=${nodeid}` }", nodeid)
-        shows(page, nodeid)
-        assert states.all_inner_texts() == wanted
+        wait_for_case(page, nodeid)
+        assert states.all_inner_texts() == expected
     cases = page.locator("#cases")
     for metric, state, n in (("", "broken", 2), ("", "fixed", 1), ("rouge_l", "broken", 1), ("rouge_l", "fixed", 0)):
         cases.get_by_label("Value of").select_option(metric)
@@ -195,7 +197,7 @@ def test_the_state_of_a_case_is_shown_and_filtered_alike(opened: Opener, golden:
         page.get_by_text(f"{n} case{'s' * (n != 1)} of 24").wait_for()
 
 
-def test_no_value_of_a_facet_is_not_the_value_that_looks_so(opened: Opener) -> None:
+def test_a_missing_facet_value_differs_from_the_value_dash(opened: Opener) -> None:
     outcomes = [case(f"q{at}", "keeper", 1.0, **facets) for at, facets in enumerate(({"topic": "-"}, {}, {}))]
     page = opened(results([*outcomes, case("q9", "keeper", 1.0, topic="Ferries")]))
     page.locator("#cases summary", has_text="Facets").click()
@@ -211,7 +213,9 @@ def test_no_value_of_a_facet_is_not_the_value_that_looks_so(opened: Opener) -> N
     assert topic.input_value() == "dash"
 
 
-def test_filters_can_be_cleared_and_report_a_case_outside_of_them(opened: Opener, golden: dict[str, Any]) -> None:
+def test_filters_can_be_cleared_and_an_open_case_outside_of_them_is_reported(
+    opened: Opener, golden: dict[str, Any]
+) -> None:
     page = opened(golden)
     cases = page.locator("#cases")
     page.locator(".row").first.click()
@@ -232,11 +236,11 @@ def test_filters_can_be_cleared_and_report_a_case_outside_of_them(opened: Opener
     assert cases.get_by_label("Search").input_value() == ""
 
 
-def test_the_evidence_of_a_case_is_shown_as_its_record_states_it(opened: Opener) -> None:
-    quoted = {"page": "docs/ferry.md", "quote": "leaves at <b>23:15</b>", "grade": 1}
+def test_evidence_is_shown_with_its_quote_span_and_grade(opened: Opener) -> None:
+    quote = {"page": "docs/ferry.md", "quote": "leaves at <b>23:15</b>", "grade": 1}
     span = {"page": "docs/quay.md", "span": [3, 90], "grade": 2}
     page = opened(
-        results([outcome()], {"q1": instance(evidence=[[quoted], [span, {"page": "docs/pier.md", "grade": 1}]])})
+        results([outcome()], {"q1": instance(evidence=[[quote], [span, {"page": "docs/pier.md", "grade": 1}]])})
     )
     page.locator(".row").first.click()
     part = page.locator("section.part", has=page.get_by_role("heading", name="Evidence"))
@@ -255,7 +259,7 @@ def test_long_facet_names_do_not_widen_the_page(opened: Opener) -> None:
     assert page.evaluate("() => document.documentElement.scrollWidth") == 360
 
 
-def test_axe_finds_nothing_wrong_where_no_case_is(opened: Opener, golden: dict[str, Any]) -> None:
+def test_axe_finds_no_violation_if_no_case_is_listed(opened: Opener, golden: dict[str, Any]) -> None:
     empty = opened(results([]))
     assert empty.locator("select").count() == 0
     assert violations(empty) == []
@@ -265,37 +269,37 @@ def test_axe_finds_nothing_wrong_where_no_case_is(opened: Opener, golden: dict[s
     assert violations(page) == []
 
 
-@pytest.mark.parametrize(("now", "wanted"), [(0.4 - 4e-7, "0.40, as before"), (0.404, "0.4, now 0.404")])
-def test_a_value_is_compared_with_the_digits_that_a_baseline_keeps(
-    opened: Opener, golden: dict[str, Any], now: float, wanted: str
+@pytest.mark.parametrize(("now", "expected"), [(0.4 - 4e-7, "0.40, as before"), (0.404, "0.4, now 0.404")])
+def test_values_are_compared_with_the_digits_that_a_baseline_stores(
+    opened: Opener, golden: dict[str, Any], now: float, expected: str
 ) -> None:
-    given = copy.deepcopy(golden)
+    run_results = copy.deepcopy(golden)
     nodeid = "test_desk.py::test_noise[pass-noise_rate=0.8-keeper]"
-    (run,) = (each for each in given["outcomes"] if each["nodeid"] == nodeid)
+    (run,) = (each for each in run_results["outcomes"] if each["nodeid"] == nodeid)
     run["scores"]["rouge_l"]["value"] = now
-    page = opened(given, f"#case={nodeid}")
+    page = opened(run_results, f"#case={nodeid}")
     page.locator("#case-title").wait_for()
-    assert page.locator(".beside dd").all_inner_texts() == ["0.00, as before", wanted]
+    assert page.locator(".beside dd").all_inner_texts() == ["0.00, as before", expected]
     page.locator("#cases").get_by_label("State").select_option("")
     page.locator("#cases").get_by_label("Value of").select_option("rouge_l")
     page.locator("#cases").get_by_label("Sort by").select_option("change")
     assert page.locator("[aria-selected=true] .about").inner_text().startswith("rouge_l, difference +0.00 · ")
 
 
-def test_repeats_are_compared_with_the_mean_that_a_baseline_keeps(opened: Opener, golden: dict[str, Any]) -> None:
-    given = copy.deepcopy(golden)
+def test_repeats_are_compared_with_the_mean_that_a_baseline_stores(opened: Opener, golden: dict[str, Any]) -> None:
+    run_results = copy.deepcopy(golden)
     nodeid = "test_desk.py::test_noise[pass-noise_rate=0.8-keeper]"
-    (first,) = (each for each in given["outcomes"] if each["nodeid"] == nodeid)
-    given["outcomes"].append(copy.deepcopy(first) | {"nodeid": f"{nodeid}-2"})
-    for at, each in enumerate((first, given["outcomes"][-1])):
+    (first,) = (each for each in run_results["outcomes"] if each["nodeid"] == nodeid)
+    run_results["outcomes"].append(copy.deepcopy(first) | {"nodeid": f"{nodeid}-2"})
+    for at, each in enumerate((first, run_results["outcomes"][-1])):
         each["facets"]["repeat"] = str(at + 1)
         each["scores"]["accuracy"]["value"] = float(at)
-    page = opened(given, f"#case={nodeid}")
+    page = opened(run_results, f"#case={nodeid}")
     page.locator("#case-title").wait_for()
     assert page.locator(".beside dd").first.inner_text() == "0.00, now 0.50 over 2 runs"
 
 
-def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None:
+def test_a_list_of_many_cases_renders_only_the_visible_rows(opened: Opener) -> None:
     outcomes = [case(f"q{at}", "keeper", float(at % 3 > 0), topic=f"t{at % 7}") for at in range(3_000)]
     page = opened(results(outcomes))
     page.locator("#cases").get_by_role("button", name="Clear").click()
@@ -310,8 +314,8 @@ def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None
 
 def test_the_steps_of_an_answer_are_nested_and_readable(opened: Opener) -> None:
     passages = [{"id": "d1", "text": "The last ferry leaves at 23:40. " * 30}]
-    wanted = {"title": "<b>ferry</b>" * 9, "k": [1, 2]}
-    tool = {"name": "search", "arguments": wanted, "filter": {"year": 1931}, "result": None}
+    tool_arguments = {"title": "<b>ferry</b>" * 9, "k": [1, 2]}
+    tool = {"name": "search", "arguments": tool_arguments, "filter": {"year": 1931}, "result": None}
     trace = [
         {"kind": "tool", "detail": tool},
         {"kind": "retrieve", "detail": {"parent": 0, "query": "ferry", "passages": passages, "seconds": 0.1234567891}},
@@ -326,11 +330,11 @@ def test_the_steps_of_an_answer_are_nested_and_readable(opened: Opener) -> None:
     search = steps.locator("> ol > li").first
     assert search.locator("> ol > li > b").all_text_contents() == ["retrieve"]
     arguments = search.locator("> details", has_text="arguments").locator("pre").text_content()
-    assert json.loads(arguments or "") == wanted
+    assert json.loads(arguments or "") == tool_arguments
     assert search.locator("> dl").text_content() == 'namesearchfilter{"year":1931}result–'
     assert search.locator("> ol dl").text_content() == "queryferryseconds0.123457"
-    found = search.locator("> ol details")
-    assert found.get_attribute("open") is None
-    found.locator("summary").click()
-    assert "23:40" in (found.locator("pre").text_content() or "")
+    retrieval_details = search.locator("> ol details")
+    assert retrieval_details.get_attribute("open") is None
+    retrieval_details.locator("summary").click()
+    assert "23:40" in (retrieval_details.locator("pre").text_content() or "")
     assert "Line one\nline two" in (steps.locator("> ol > li").nth(1).locator("pre").text_content() or "")

@@ -1,4 +1,4 @@
-"""What the reader of a CI artifact sees before anything is scrolled, on a phone as well, and what paper keeps of it."""
+"""The first screen of a report, on a desktop and on a phone, and the printed report."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def museum(fixtures_dir: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_what_decided_and_what_broke_is_in_the_first_screen(
+def test_the_first_screen_shows_the_failed_gates_and_the_broken_cases(
     opened: Opener, museum: dict[str, Any], width: int, scheme: str
 ) -> None:
     page = opened(museum, width=width, scheme=scheme)
-    told = page.locator(".verdict .told li")
-    assert told.count() == 8
-    for sentence in told.all():
+    sentences = page.locator(".verdict .told li")
+    assert sentences.count() == 8
+    for sentence in sentences.all():
         box = sentence.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] < 800
@@ -36,11 +36,11 @@ def test_what_decided_and_what_broke_is_in_the_first_screen(
     places = page.locator("#verdict a").evaluate_all(PLACES)
     assert len(set(places)) >= 5
     assert [each for each in places if page.locator(f"[id='{each}']").count() != 1] == []
-    told.nth(4).get_by_role("link", name="ex11").click()
+    sentences.nth(4).get_by_role("link", name="ex11").click()
     page.locator("#case-title").get_by_text("ex11").wait_for()
-    told.nth(3).get_by_role("link").click()
+    sentences.nth(3).get_by_role("link").click()
     assert page.url.endswith("#gates")
-    told.nth(4).get_by_role("link", name="3 more").click()
+    sentences.nth(4).get_by_role("link", name="3 more").click()
     assert page.locator("#broken-cases").is_visible()  # it was folded
 
 
@@ -55,15 +55,15 @@ def test_gates_are_cards_on_a_phone_and_still_a_table(opened: Opener, golden: di
     assert label == '"now "'
 
 
-def test_tests_that_failed_are_links_where_they_are_cases(opened: Opener) -> None:
+def test_failed_tests_are_links_if_they_are_cases(opened: Opener) -> None:
     outcomes = [case(f"q{at}", "keeper", float(at >= 230)) for at in range(240)]
     names = [each["nodeid"] for each in outcomes[:230]]
     page = opened(results(outcomes, gates=[gate()], run={"failed": [*names, "test_q.py::test_plain"]}))
     assert page.locator("#verdict-title").inner_text() == "231 tests failed, no gate failed"
     page.locator(".told").get_by_role("link", name="228 more").click()
-    listed = page.locator("#failed-tests")
-    assert listed.locator("li").count() == 200
-    assert listed.locator("li:not(:has(a))").all_inner_texts() == ["test_q.py::test_plain"]
+    failed_tests = page.locator("#failed-tests")
+    assert failed_tests.locator("li").count() == 200
+    assert failed_tests.locator("li:not(:has(a))").all_inner_texts() == ["test_q.py::test_plain"]
     more = page.locator(".named p").inner_text()
     assert more == "and 31 more: show all 230 cases"  # the test without a case is not among them
     page.get_by_role("link", name="show all 230 cases").click()
@@ -71,7 +71,7 @@ def test_tests_that_failed_are_links_where_they_are_cases(opened: Opener) -> Non
 
 
 @pytest.mark.parametrize(("kind", "other"), [("broken", "fixed"), ("fixed", "broken")])
-def test_long_lists_of_changed_cases_lead_to_exactly_these(
+def test_a_long_list_of_changed_cases_links_to_exactly_these_cases(
     opened: Opener, golden: dict[str, Any], kind: str, other: str
 ) -> None:
     outcomes = [case(f"q{at}", "keeper", float(at >= 230)) for at in range(240)]
@@ -87,22 +87,24 @@ def test_long_lists_of_changed_cases_lead_to_exactly_these(
     assert page.get_by_label("State", exact=True).input_value() == kind
 
 
-def test_nothing_to_compare_is_a_sentence_and_no_empty_table(opened: Opener, golden: dict[str, Any]) -> None:
+def test_a_run_without_comparisons_shows_a_sentence_instead_of_an_empty_table(
+    opened: Opener, golden: dict[str, Any]
+) -> None:
     comparison = {**golden["comparison"], "comparisons": []}
     page = opened(results([], comparison=comparison, baseline=golden["baseline"]))
-    told = "nothing to compare: no case of this run is in the baseline with a score"
-    assert page.locator(".told li").all_inner_texts() == [told]
+    message = "nothing to compare: no case of this run is in the baseline with a score"
+    assert page.locator(".told li").all_inner_texts() == [message]
     assert page.locator("#verdict table").count() == 0
 
 
-def test_half_a_surrogate_pair_is_linked_as_the_script_looks_it_up(opened: Opener) -> None:
+def test_the_link_of_a_case_with_half_a_surrogate_pair_opens_the_case(opened: Opener) -> None:
     strange = outcome("q1") | {"nodeid": f"{TOWN}[\ud800é\U0001f600]"}
     page = opened(results([strange], run={"failed": [strange["nodeid"]]}))
     page.locator(".told").get_by_role("link").click()
     page.locator("#case-title").get_by_text("q1").wait_for()
 
 
-def test_printing_opens_the_account_and_splits_a_wide_matrix(opened: Opener, tmp_path: Path) -> None:
+def test_printing_unfolds_the_account_and_splits_a_wide_matrix(opened: Opener, tmp_path: Path) -> None:
     outcomes = [
         case(f"q{row}-{col}", "keeper", float(row % 2), topic=f"t{row}", task=f"k{col:02}")
         for row in range(3)
@@ -111,17 +113,17 @@ def test_printing_opens_the_account_and_splits_a_wide_matrix(opened: Opener, tmp
     page = opened(results(outcomes, gates=[gate()], run={"failed": [outcomes[0]["nodeid"]]}), width=718)
     page.emulate_media(media="print")
     page.evaluate("""() => {
-        window.kept = [];
+        window.layout = [];
         addEventListener("beforeprint", () => {
             const tables = [...document.querySelectorAll("table.heat:not([hidden])")];
-            kept.push(document.querySelectorAll(".told details:not([open])").length, innerWidth);
-            kept.push(...tables.map(table => table.offsetWidth));
-            kept.push(...tables.map(table => [...table.rows[0].cells].map(each => each.textContent).join(" ")));
+            layout.push(document.querySelectorAll(".told details:not([open])").length, innerWidth);
+            layout.push(...tables.map(table => table.offsetWidth));
+            layout.push(...tables.map(table => [...table.rows[0].cells].map(each => each.textContent).join(" ")));
         });
     }""")
     page.locator("#case-title").wait_for()  # the worst case is open
     page.pdf(path=tmp_path / "page.pdf")
-    folded, paper, *rest = page.evaluate("kept")
+    folded, paper, *rest = page.evaluate("layout")
     widths, heads = rest[: len(rest) // 2], rest[len(rest) // 2 :]
     assert folded == 0
     assert max(widths) < paper

@@ -1,4 +1,4 @@
-"""Gates are bars: bound, was, now and interval on one scale; failed ones first, passed ones folded."""
+"""Gates are bars with the bound, the old and new value and the interval; passed gates are folded."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def test_a_gate_is_a_bar_and_passed_ones_are_folded(opened: Opener) -> None:
     page.get_by_text("1 gate passed").click()
     assert page.locator("#gate-1").is_visible()
     page.get_by_text("how it was decided").click()
-    told = page.locator("#gate-0 details p").first.inner_text()
-    assert "one-sided p < 0.001" in told
-    assert "e-1" not in told
+    explanation = page.locator("#gate-0 details p").first.inner_text()
+    assert "one-sided p < 0.001" in explanation
+    assert "e-1" not in explanation
 
 
 def test_a_bound_beyond_one_widens_the_scale(opened: Opener) -> None:
@@ -36,27 +36,27 @@ def test_a_bound_beyond_one_widens_the_scale(opened: Opener) -> None:
     assert page.locator("#gates .bar .now").get_attribute("cx") == "205.0"
 
 
-def _keep(runs: Path, name: str, value: float | None, **more: str) -> Path:
-    """Write a run with one gate as a session writes it; return its results.json."""
+def _write_run(runs: Path, name: str, value: float | None, **more: str) -> Path:
+    """Write the results.json of a run with one gate; return its path."""
     path = runs / name / "results.json"
     path.parent.mkdir(parents=True)
-    kept = [gate(value=value, **more)]
-    write_atomically(path, results([case("q1", "keeper", 1.0)], gates=kept, run={"id": name}))
+    gates = [gate(value=value, **more)]
+    write_atomically(path, results([case("q1", "keeper", 1.0)], gates=gates, run={"id": name}))
     return path
 
 
-def test_a_gate_has_the_line_of_its_values_in_earlier_runs(opened: Opener, tmp_path: Path) -> None:
+def test_a_gate_shows_a_line_of_its_values_in_earlier_runs(opened: Opener, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     for day, value in enumerate((0.91, 0.9, 0.8), start=1):
-        _keep(runs, f"2026010{day}T000000", value)
-    _keep(runs, "20260101T000001", None)
-    _keep(runs, "20260101T000002", 0.1, status="skipped", reason="not decided: 1 of 12 cases selected")
-    _keep(runs, "20260109T000000", 0.2)  # later than the page's run
-    damaged = _keep(runs, "20260101T000003", 0.3)
+        _write_run(runs, f"2026010{day}T000000", value)
+    _write_run(runs, "20260101T000001", None)
+    _write_run(runs, "20260101T000002", 0.1, status="skipped", reason="not decided: 1 of 12 cases selected")
+    _write_run(runs, "20260109T000000", 0.2)  # later than the page's run
+    damaged = _write_run(runs, "20260101T000003", 0.3)
     damaged.write_bytes(damaged.read_bytes()[:-20])
-    stopped = _keep(runs, "20260101T000004", 0.4)
-    text = stopped.read_text(encoding="utf-8").replace('"interrupted": false', '"interrupted": true')
-    stopped.write_text(text, encoding="utf-8")
+    interrupted = _write_run(runs, "20260101T000004", 0.4)
+    text = interrupted.read_text(encoding="utf-8").replace('"interrupted": false', '"interrupted": true')
+    interrupted.write_text(text, encoding="utf-8")
     (runs / "20260101T000005").mkdir()
     (runs / "20260101T000006").mkdir()
     (runs / "20260101T000006" / "results.json").touch()
@@ -64,8 +64,8 @@ def test_a_gate_has_the_line_of_its_values_in_earlier_runs(opened: Opener, tmp_p
     now = results([case("q1", "keeper", 1.0)], gates=[gate(), new], run={"id": "20260104T000000"})
     page = opened(now, runs=runs)
     page.get_by_text("2 gates passed").click()
-    told = "3 earlier runs, oldest first: 0.91, 0.9, 0.8; now 0.75"
-    line = page.get_by_role("img", name=told, exact=True)
+    label = "3 earlier runs, oldest first: 0.91, 0.9, 0.8; now 0.75"
+    line = page.get_by_role("img", name=label, exact=True)
     assert line.is_visible()
     places = [float(point.split(",")[1]) for point in str(line.locator("polyline").get_attribute("points")).split()]
     assert places == [2.0, 3.0, 13.0, 18.0]
@@ -73,7 +73,7 @@ def test_a_gate_has_the_line_of_its_values_in_earlier_runs(opened: Opener, tmp_p
     assert violations(page) == []
 
 
-def test_one_earlier_value_is_no_trend(opened: Opener, tmp_path: Path) -> None:
-    _keep(tmp_path / "runs", "20260101T000000", 0.9)
+def test_a_gate_with_one_earlier_value_has_no_trend(opened: Opener, tmp_path: Path) -> None:
+    _write_run(tmp_path / "runs", "20260101T000000", 0.9)
     page = opened(results([case("q1", "keeper", 1.0)], gates=[gate()]), runs=tmp_path / "runs")
     assert page.locator(".trend").count() == 0

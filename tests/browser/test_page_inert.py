@@ -1,4 +1,4 @@
-"""Whatever the data says, the page shows it and does nothing of it."""
+"""The page shows hostile data as text and never runs it."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def seen(text: str) -> str:
-    """Return what is seen of a text: what would not be seen by its code point, white space folded as a browser does."""
-    shown = [
+def visible_text(text: str) -> str:
+    """Return a text as the page shows it: code points instead of invisible characters, folded white space."""
+    characters = [
         f"U+{ord(c):04X}" if (unicodedata.category(c) in ("Cc", "Cf") and c not in "\t\n") or c in HIDDEN else c
         for c in text
     ]
-    return " ".join("".join(shown).split(" "))
+    return " ".join("".join(characters).split(" "))
 
 
 HIDDEN = "\u2028\u2029\u034f\u115f\u1160\u3164\uffa0"
 
 
 def hostile_results() -> dict[str, Any]:
-    """Return results with a hostile text wherever data stands, another in each case."""
+    """Return results with a hostile text in every field, a different one in each case."""
     outcomes, instances = [], {}
     for at, text in enumerate(HOSTILE):
         name = f"{at:02} {text}"
@@ -81,43 +81,43 @@ def hostile_results() -> dict[str, Any]:
         instances[name] = instance(text, (text,), history=[{"question": text, "answer": text}], passages=passages)
         nested = {"arguments": {text: [text]}, "result": text * 20, "parent": 0}
         trace = [{"kind": text, "detail": {text: text}}, {"kind": "tool", "detail": nested}]
-        judged = {"value": 0.5, "label": text, "rationale": text, "replies": [text]}
+        judge_score = {"value": 0.5, "label": text, "rationale": text, "replies": [text]}
         facets = {"topic": text, "task": f"{text}!", text: text}
         outcomes.append(
             outcome(name, system=text if at % 2 else "keeper", facets=facets, text=text, supplied=["p0"])
             | {"nodeid": f"test_desk.py::test_town[{name}]", "error": text, "error_type": text}
         )
         outcomes[-1]["answer"]["trace"] = trace
-        outcomes[-1]["scores"] |= {"rouge_l": {"value": None, "reason": text}, "judged": judged}
+        outcomes[-1]["scores"] |= {"rouge_l": {"value": None, "reason": text}, "judged": judge_score}
     gates = [gate(text, "failed", scope=text, reason=text, worst=[{"nodeid": text, "value": 0.0}]) for text in HOSTILE]
     return results(outcomes, instances, gates=gates, plan={"notes": list(HOSTILE)}, run={"id": HOSTILE[0]})
 
 
 def elements(page: Page) -> dict[str, int]:
-    """Return how many elements of each kind are in a page that data could try to make."""
+    """Count the elements in a page of each kind that data could try to add."""
     kinds = "script, img, iframe, style, base, meta, form, a[href^='javascript'], object, embed, link, textarea"
-    read = "found => found.reduce((sum, e) => ({...sum, [e.localName]: (sum[e.localName] ?? 0) + 1}), {})"
+    read = "nodes => nodes.reduce((sum, e) => ({...sum, [e.localName]: (sum[e.localName] ?? 0) + 1}), {})"
     counts: dict[str, int] = page.locator(kinds).evaluate_all(read)
     return counts
 
 
-def test_nothing_of_the_data_is_obeyed_and_all_of_it_is_shown(opened: Opener) -> None:
+def test_the_page_shows_hostile_data_and_runs_none_of_it(opened: Opener) -> None:
     assert len(HOSTILE) >= 40
     page = opened(hostile_results())
     before = elements(page)
     assert before.keys() == {"script", "style", "meta"}
     assert page.title() == "42 of 42 gates failed · RAG regression report"
-    listed = page.locator("#verdict .notes li").all_text_contents()
-    assert [text.strip() for text in listed[: len(HOSTILE)]] == [seen(text).strip() for text in HOSTILE]
+    notes = page.locator("#verdict .notes li").all_text_contents()
+    assert [text.strip() for text in notes[: len(HOSTILE)]] == [visible_text(text).strip() for text in HOSTILE]
     for at, text in enumerate(HOSTILE):
         name = f"{at:02} {text}"
         page.get_by_role("listbox").press("ArrowDown")
         page.locator("#case-title").get_by_text(f"{at:02} ").wait_for()
-        assert page.locator("#case-title bdi").text_content() == seen(name)
+        assert page.locator("#case-title bdi").text_content() == visible_text(name)
         proses = page.locator("#detail .prose > bdi").all_text_contents()
         assert len(proses) >= 5  # question, history, answer, passage, rationale
-        assert set(proses) == {seen(text)}
-        assert page.locator("#detail pre bdi").first.text_content() == seen(text)
+        assert set(proses) == {visible_text(text)}
+        assert page.locator("#detail pre bdi").first.text_content() == visible_text(text)
     assert elements(page) == before
 
 
@@ -130,8 +130,8 @@ def test_half_a_surrogate_pair_is_shown_and_linked(opened: Opener) -> None:
 
 
 def test_invisible_characters_differ_from_text_that_names_them(opened: Opener) -> None:
-    given = results([outcome("q1", text="\u202eU+202E")])
-    page = opened(given, f"#case={given['outcomes'][0]['nodeid']}")
+    run_results = results([outcome("q1", text="\u202eU+202E")])
+    page = opened(run_results, f"#case={run_results['outcomes'][0]['nodeid']}")
     answer = page.locator("#detail section:has(h4:text-is('Answer')) bdi").first
     assert answer.text_content() == "U+202EU+202E"
     assert answer.locator(".unseen").all_text_contents() == ["U+202E"]
@@ -141,8 +141,8 @@ def test_the_policy_of_the_page_forbids_the_network_even_to_itself(chromium: Bro
     write_html(tmp_path / "page.html", results([outcome()]))
     page = chromium.new_page()
     page.goto((tmp_path / "page.html").as_uri())
-    forbidden = """act => new Promise(done => {
-        document.addEventListener("securitypolicyviolation", each => done(each.effectiveDirective), {once: true});
+    forbidden = """act => new Promise(resolve => {
+        document.addEventListener("securitypolicyviolation", each => resolve(each.effectiveDirective), {once: true});
         if (act === "fetch") fetch("http://127.0.0.1:9/").catch(() => {});
         else if (act === "image") new Image().src = "http://127.0.0.1:9/pixel.png";
         else document.head.append(Object.assign(document.createElement("script"), {textContent: "document.title = 1"}));

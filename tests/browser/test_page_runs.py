@@ -1,4 +1,4 @@
-"""Any run has a page: interrupted, empty, all errors, one case, many systems, without texts, the example's."""
+"""Every kind of run has a page: interrupted, empty, only errors, many systems, without texts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from pytest_rageval.report.files.results_json import schema
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def interrupted() -> Row:
+def interrupted_run() -> Row:
     skipped = gate("accuracy >= 0.5", "skipped", value=None, n=0, ci95=None, reason="the session was interrupted")
     unfinished = {f"{TOWN}[q2]": TOWN, f"{TOWN}[q3]": TOWN}
     return results([outcome()], gates=[skipped], run={"interrupted": True}, plan={"unfinished": unfinished})
 
 
-def several(n: int) -> Row:
+def run_with_systems(n: int) -> Row:
     rates = ("0", "0.4", "0.8")
     names = ["keeper", "second", "third", "fourth", "fifth"][:n]
     runs = [(name, rate, at) for name in names for rate in rates for at in range(3)]
@@ -41,18 +41,18 @@ def several(n: int) -> Row:
     )
 
 
-def bare() -> Row:
-    made = results([outcome(error=None), failed("q2")])
-    made["outcomes"] = [without_texts(each) for each in made["outcomes"]]
-    made["instances"] = {name: without_texts(each) for name, each in made["instances"].items()}
-    return made
+def run_without_texts() -> Row:
+    run_results = results([outcome(error=None), failed("q2")])
+    run_results["outcomes"] = [without_texts(each) for each in run_results["outcomes"]]
+    run_results["instances"] = {name: without_texts(each) for name, each in run_results["instances"].items()}
+    return run_results
 
 
 UNDECIDED = "Nothing failed, and there is no gate"
 
 RUNS: dict[str, tuple[Row, str, list[str]]] = {
     "interrupted": (
-        interrupted(),
+        interrupted_run(),
         "Interrupted",
         ["accuracy >= 0.5 of town was not judged: the session was interrupted", "2 cases never ended"],
     ),
@@ -68,10 +68,10 @@ RUNS: dict[str, tuple[Row, str, list[str]]] = {
         ["1 test failed: test_town[q1-keeper]"],
     ),
     "one case": (results([outcome()]), UNDECIDED, []),
-    "one system": (several(1), "The gate holds", []),
-    "five systems": (several(5), "The gate holds", []),
-    "without texts": (bare(), "1 case failed", ["1 case ended in an error: 1 DeskClosed"]),
-    "gold of nobody": (
+    "one system": (run_with_systems(1), "The gate holds", []),
+    "five systems": (run_with_systems(5), "The gate holds", []),
+    "without texts": (run_without_texts(), "1 case failed", ["1 case ended in an error: 1 DeskClosed"]),
+    "case without gold": (
         results([outcome(history=[])], {"other": instance()}),
         "Nothing failed, and there is no gate",
         [],
@@ -81,12 +81,12 @@ RUNS: dict[str, tuple[Row, str, list[str]]] = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_has_a_page(opened: Opener, name: str) -> None:
-    given, verdict, told = RUNS[name]
-    Draft202012Validator(schema()).validate(given)
-    page = opened(given)
+    run_results, verdict, sentences = RUNS[name]
+    Draft202012Validator(schema()).validate(run_results)
+    page = opened(run_results)
     assert page.locator("#verdict-title").inner_text() == verdict
-    assert page.locator(".verdict li").all_inner_texts() == told
-    n = len(given["outcomes"])
+    assert page.locator(".verdict li").all_inner_texts() == sentences
+    n = len(run_results["outcomes"])
     if n:
         page.locator("#cases").get_by_role("button", name="Clear").click()
     assert page.locator(".count").inner_text() == f"{n} case{'' if n == 1 else 's'} of {n}"
@@ -109,24 +109,24 @@ def test_a_run_has_a_page(opened: Opener, name: str) -> None:
         assert len({mark.evaluate("each => each.localName + each.getAttribute('points')") for mark in marks.all()}) == 5
 
 
-def test_the_example_project_draws_itself(opened: Opener, tmp_path: Path) -> None:
+def test_the_example_project_writes_its_page(opened: Opener, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "example_project", tmp_path / "desk", ignore=shutil.ignore_patterns(".*", "__pycache__"))
     command = [sys.executable, "-m", "pytest", "-q", "-k", "test_assistant or handbook", "--rag-html", "out/page.html"]
-    done = subprocess.run(command, cwd=tmp_path / "desk", capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (stored,) = (tmp_path / "desk" / ".rageval" / "runs").glob("*/results.json")
-    given: dict[str, Any] = json.loads(stored.read_text(encoding="utf-8"))
-    page = opened(given)
-    drawn = Path(page.url.removeprefix("file://")).read_text(encoding="utf-8")
-    assert (tmp_path / "desk" / "out" / "page.html").read_text(encoding="utf-8") == drawn
+    process = subprocess.run(command, cwd=tmp_path / "desk", capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
+    (results_file,) = (tmp_path / "desk" / ".rageval" / "runs").glob("*/results.json")
+    run_results: dict[str, Any] = json.loads(results_file.read_text(encoding="utf-8"))
+    page = opened(run_results)
+    html = Path(page.url.removeprefix("file://")).read_text(encoding="utf-8")
+    assert (tmp_path / "desk" / "out" / "page.html").read_text(encoding="utf-8") == html
     assert page.locator("#verdict-title").inner_text().startswith("no gate failed, ")
-    assert page.locator(".gates tbody tr").count() == len(given["gates"])
+    assert page.locator(".gates tbody tr").count() == len(run_results["gates"])
     assert page.locator("#charts polyline.line").count() > 0
-    run, choice = run_of(given)
+    run, choice = run_of(run_results)
     for matrix in run.matrices(choice):
         choose(page, "matrix", "Metric", matrix.metric)
         same(cells_of(page), rows_of(matrix))
-    ids = [each["nodeid"] for each in given["outcomes"]]
+    ids = [each["nodeid"] for each in run_results["outcomes"]]
     page.locator("#cases").get_by_role("button", name="Clear").click()
     page.get_by_role("listbox").press("End")
     page.locator(".nodeid").get_by_text(ids[-1], exact=True).wait_for()

@@ -1,4 +1,4 @@
-"""A page of several systems: the leaderboard on the first screen, and what each won, tied and lost, to browse."""
+"""A page of several systems: the leaderboard, and the cases that each won, tied or lost."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ SCORES = {
 }
 
 
-def ranked() -> dict[str, Any]:
-    """Return three systems over the same twelve cases, each with a workflow of its own."""
+def ranked_results() -> dict[str, Any]:
+    """Return results of three systems over the same twelve cases; each system has its own workflow."""
     rows: list[Row] = []
     for system, values in SCORES.items():
         for at, value in enumerate(values):
             row = case(f"q{at}", system, value, topic=f"t{at % 3}", workflow=system)
             row["answer"]["text"] = f"{system} says {'It leaves at 23:15' if value else 'nothing of use'}."
             rows.append(row)
-    given = results(rows, gates=[gate()])
-    return given | encode_sections(run_of(given)[0])
+    run_results = results(rows, gates=[gate()])
+    return run_results | encode_sections(run_of(run_results)[0])
 
 
 def test_the_leaderboard_leads_to_the_cases_that_each_system_won_tied_and_lost(opened: Opener) -> None:
-    page = opened(ranked(), width=1440)
+    page = opened(ranked_results(), width=1440)
     board = page.locator(".board")
     box = board.bounding_box()
     assert box is not None
@@ -51,14 +51,14 @@ def test_the_leaderboard_leads_to_the_cases_that_each_system_won_tied_and_lost(o
     assert "state=worse" in page.url
     page.locator("#case-title").get_by_text("q0").wait_for()
     assert page.locator(".row").first.locator(".chip").inner_text().split() == ["0.00", "▼", "worse"]
-    both = page.locator("#detail .beside > div").all_inner_texts()
-    assert [text.splitlines()[:2] for text in both] == [
+    answers = page.locator("#detail .beside > div").all_inner_texts()
+    assert [text.splitlines()[:2] for text in answers] == [
         ["keeper", "keeper says It leaves at 23:15."],
         ["parrot", "parrot says nothing of use."],
     ]
     assert "The same as those of keeper." in page.locator("#detail").inner_text()
 
-    page.reload()  # the list is its address
+    page.reload()  # the address restores the list
     page.locator("#cases .count").get_by_text("11 cases of 36").wait_for()
     page.get_by_label("Compared with", exact=True).select_option("clerk")
     page.locator("#cases .count").get_by_text("11 cases of 36").wait_for()

@@ -1,4 +1,4 @@
-"""What stands in the page, and how it is used: with the mouse, with the keyboard, on a phone, and on paper."""
+"""Content and use of the page: by mouse, by keyboard, on a phone, on paper."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ OUTLINE = """
     () => {
         const text = node => node.textContent.replace(/\\s+/g, " ").trim();
         const lines = [];
-        const say = (depth, ...parts) => lines.push("  ".repeat(depth) + parts.filter(Boolean).join(" "));
+        const write = (depth, ...parts) => lines.push("  ".repeat(depth) + parts.filter(Boolean).join(" "));
         const walk = (node, depth) => {
             const tag = node.localName;
-            if (/^h[1-6]$/.test(tag)) say(depth, tag, text(node));
-            else if (tag === "tr") say(depth, [...node.children].map(text).join(" | "));
+            if (/^h[1-6]$/.test(tag)) write(depth, tag, text(node));
+            else if (tag === "tr") write(depth, [...node.children].map(text).join(" | "));
             else if (tag === "select") {
                 const options = [...node.options].map(each => (each.selected ? "*" : "") + each.text);
-                say(depth, "choose", node.labels[0].textContent + ":", options.join(" / "));
+                write(depth, "choose", node.labels[0].textContent + ":", options.join(" / "));
             }
-            else if (tag === "input") say(depth, "input", node.labels[0].textContent);
-            else if (tag === "button") say(depth, "button", text(node));
+            else if (tag === "input") write(depth, "input", node.labels[0].textContent);
+            else if (tag === "button") write(depth, "button", text(node));
             else if (tag === "svg" && node.getAttribute("role") === "img") {
                 const marks = node.querySelectorAll(".mark").length, lines = node.querySelectorAll(".line").length;
-                say(depth, "chart", node.getAttribute("aria-label"), `(${lines} lines, ${marks} marks)`);
+                write(depth, "chart", node.getAttribute("aria-label"), `(${lines} lines, ${marks} marks)`);
             }
-            else if (/^(p|li|dt|dd|caption|summary|a|pre)$/.test(tag)) say(depth, tag, text(node));
-            else if (node.className === "prose") say(depth, "text", text(node));
-            else if (node.getAttribute("role") === "option") say(depth, "option", text(node));
+            else if (/^(p|li|dt|dd|caption|summary|a|pre)$/.test(tag)) write(depth, tag, text(node));
+            else if (node.className === "prose") write(depth, "text", text(node));
+            else if (node.getAttribute("role") === "option") write(depth, "option", text(node));
             else {
-                const named = ["section", "header", "main", "footer", "nav", "article", "figure", "details", "table"];
+                const tags = ["section", "header", "main", "footer", "nav", "article", "figure", "details", "table"];
                 const role = node.getAttribute("role");
-                const deeper = named.includes(tag) || role;
-                if (deeper) say(depth, role ?? tag, node.getAttribute("aria-label") ?? node.id);
+                const deeper = tags.includes(tag) || role;
+                if (deeper) write(depth, role ?? tag, node.getAttribute("aria-label") ?? node.id);
                 for (const child of node.children) walk(child, depth + (deeper ? 1 : 0));
                 return;
             }
-            if (tag === "li") for (const child of node.querySelectorAll("mark")) say(depth + 1, "mark", text(child));
+            if (tag === "li") for (const child of node.querySelectorAll("mark")) write(depth + 1, "mark", text(child));
         };
         for (const child of document.body.children) if (child.localName !== "script") walk(child, 0);
         return lines.join("\\n") + "\\n";
@@ -68,8 +68,10 @@ def read_case(page: Page, nodeid: str) -> None:
     page.locator(".nodeid").get_by_text(nodeid, exact=True).wait_for()
 
 
-def test_the_page_of_a_run_that_is_written_by_hand(opened: Opener, golden: dict[str, Any], fixtures_dir: Path) -> None:
-    """With RAGEVAL_RENEW set, what the page holds now is what is wanted from now on."""
+def test_the_page_of_the_golden_run_has_the_stored_outline(
+    opened: Opener, golden: dict[str, Any], fixtures_dir: Path
+) -> None:
+    """RAGEVAL_RENEW=1 stores the current outline of the page as the expected one."""
     Draft202012Validator(schema()).validate(golden)
     page = opened(golden)
     read_case(page, "test_desk.py::test_town[tram-keeper]")
@@ -83,7 +85,7 @@ def test_the_page_of_a_run_that_is_written_by_hand(opened: Opener, golden: dict[
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_wrong_in_either_scheme(opened: Opener, golden: dict[str, Any], scheme: str) -> None:
+def test_axe_finds_no_violation_in_light_and_dark(opened: Opener, golden: dict[str, Any], scheme: str) -> None:
     page = opened(golden, scheme=scheme)
     read_case(page, "test_desk.py::test_noise[pass-noise_rate=0.8-keeper]")
     for details in page.locator("details").all():
@@ -107,7 +109,7 @@ def test_a_phone_shows_all_without_scrolling_sideways(opened: Opener, golden: di
     assert box["width"] > 320
 
 
-def test_the_theme_is_switched_and_kept(opened: Opener, golden: dict[str, Any]) -> None:
+def test_the_theme_button_switches_the_theme_and_stores_it(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden, scheme="dark")
     paper = "body => getComputedStyle(body).backgroundColor"
     dark = page.locator("body").evaluate(paper)
@@ -151,12 +153,12 @@ def test_a_case_is_shown_next_to_its_baseline(opened: Opener, golden: dict[str, 
     page.get_by_role("link", name="test_noise[pass-noise_rate=0.4-keeper]").first.click()
     beside = page.locator(".beside > div")
     beside.first.wait_for()
-    told = (
+    hint = (
         "The old answer is not available. To have it: keep answers next to the baseline (rag_baseline_answers = true), "
         "then update the baseline, or compare with a run (--rag-against results.json)."
     )
     values = "accuracy 1.00, now 0.00 rouge_l 0.60, as before"
-    assert " ".join(beside.all_inner_texts()[0].split()) == f"Baseline {told} {values}"
+    assert " ".join(beside.all_inner_texts()[0].split()) == f"Baseline {hint} {values}"
     cases = page.locator("#cases")
     cases.get_by_label("State").select_option("fixed")
     page.get_by_text("1 case of 24").wait_for()
@@ -168,21 +170,21 @@ def test_an_answer_is_shown_next_to_that_of_the_baseline_run(
     opened: Opener, golden: dict[str, Any], tmp_path: Path
 ) -> None:
     nodeid = "test_desk.py::test_noise[pass-noise_rate=0.4-keeper]"
-    then = [
+    old_outcomes = [
         {**each, "answer": {**each["answer"], "text": "At 6 Rope Walk."}}
         for each in golden["outcomes"]
         if each["answer"]
     ]
     folder = tmp_path / golden["comparison"]["baseline"]["run"]
     folder.mkdir()
-    (folder / "results.json").write_text(json.dumps({**golden, "outcomes": then}))
+    (folder / "results.json").write_text(json.dumps({**golden, "outcomes": old_outcomes}))
     page = opened(golden, f"#case={quote(nodeid, safe='')}", runs=tmp_path)
     before, now = page.locator(".beside > div").all()
     assert now.locator("mark").all_inner_texts() == ["Harbour Desk"]
     assert before.locator("mark").all_inner_texts() == ["6 Rope Walk"]
 
 
-def test_a_radar_opens_on_a_facet_that_makes_one_and_ten_systems_look_different(opened: Opener) -> None:
+def test_a_radar_opens_on_a_facet_with_enough_values_and_ten_systems_look_different(opened: Opener) -> None:
     outcomes = [
         outcome(f"q{at}", f"system {n}", facets={"ability": "noise_robustness", "level": f"l{at}"})
         for at in range(3)
@@ -195,7 +197,7 @@ def test_a_radar_opens_on_a_facet_that_makes_one_and_ten_systems_look_different(
     assert len({mark.evaluate(look) for mark in radar.locator(".sample .mark").all()}) == 10
 
 
-def test_charts_have_a_line_or_point_a_system_and_their_numbers(opened: Opener, golden: dict[str, Any]) -> None:
+def test_charts_have_a_line_or_point_per_system_and_a_table_of_numbers(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
     curve, radar, scatter = page.locator("#charts article").all()
     assert curve.locator("polyline.line").count() == 2
@@ -211,14 +213,14 @@ def test_charts_have_a_line_or_point_a_system_and_their_numbers(opened: Opener, 
     radar.get_by_label("Over").select_option("level")
     assert radar.locator("tbody th").all_text_contents()[-1] == "knowledge_understanding"
     assert radar.locator("polygon.area").count() == 2
-    assert scatter.locator(".mark").count() == 4  # two of them in the key
+    assert scatter.locator(".mark").count() == 4  # two of them in the legend
     scatter.get_by_label("What it takes").select_option("cost")
     scatter.locator("summary").click()
     assert scatter.locator("tbody tr").first.inner_text().split("\t")[1] == "$0.0010"
 
 
 def test_the_chart_of_cost_against_quality_marks_the_front(opened: Opener) -> None:
-    def answered(system: str, right: int, seconds: float, model: str) -> list[dict[str, Any]]:
+    def outcomes_of(system: str, right: int, seconds: float, model: str) -> list[dict[str, Any]]:
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost_usd": 0.1, "latency_s": seconds}
         return [
             outcome(
@@ -231,7 +233,11 @@ def test_the_chart_of_cost_against_quality_marks_the_front(opened: Opener) -> No
             for at in range(4)
         ]
 
-    outcomes = [*answered("good", 4, 9.0, "m1"), *answered("quick", 3, 1.0, "m2"), *answered("worse", 2, 2.0, "m3")]
+    outcomes = [
+        *outcomes_of("good", 4, 9.0, "m1"),
+        *outcomes_of("quick", 3, 1.0, "m2"),
+        *outcomes_of("worse", 2, 2.0, "m3"),
+    ]
     scatter = opened(results(outcomes)).locator("#charts article", has_text="Time and cost against quality")
     assert len((scatter.locator("polyline.front").get_attribute("points") or "").split()) == 2
     scatter.locator("summary").click()
@@ -245,16 +251,16 @@ def test_the_chart_of_cost_against_quality_marks_the_front(opened: Opener) -> No
     assert scatter.locator("polyline.front").count() == 0  # all cost the same, so one system is the front
 
 
-def test_all_is_reached_with_the_keyboard_alone(opened: Opener, golden: dict[str, Any]) -> None:
+def test_the_keyboard_alone_reaches_every_control(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
-    reached = []
+    focus_names = []
     for _ in range(120):
         page.keyboard.press("Tab")
-        reached.append(page.evaluate(FOCUSED))
-        if reached[-1] == "listbox":
+        focus_names.append(page.evaluate(FOCUSED))
+        if focus_names[-1] == "listbox":
             break
-    assert {"a", "summary", "button", "region", "Metric", "Rows", "Over", "State", "Sort by"} <= set(reached)
-    assert reached[-1] == "listbox"
+    assert {"a", "summary", "button", "region", "Metric", "Rows", "Over", "State", "Sort by"} <= set(focus_names)
+    assert focus_names[-1] == "listbox"
     selected = page.locator("[role=option][aria-selected=true]")
     assert selected.get_attribute("aria-posinset") == "1"  # the worst case is open
     n = int(selected.get_attribute("aria-setsize") or 0)
@@ -268,7 +274,7 @@ def test_all_is_reached_with_the_keyboard_alone(opened: Opener, golden: dict[str
     page.keyboard.press("Enter")
     assert page.evaluate("() => document.activeElement.id") == "case-title"
     page.locator("#matrix").get_by_label("Rows").focus()
-    page.keyboard.press("ArrowDown")  # draws anew, and the choice keeps the focus
+    page.keyboard.press("ArrowDown")  # the matrix is redrawn, and the choice keeps the focus
     assert page.evaluate("() => document.activeElement.labels[0].textContent") == "Rows"
 
 
@@ -278,8 +284,8 @@ def test_paper_shows_the_verdict_the_matrix_and_the_open_case(opened: Opener, go
     page.emulate_media(media="print")
     assert page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("() => document.documentElement.scrollWidth") == 760
-    for shown in ("#gates", "table.heat", "#charts svg.chart", "#case-title"):
-        assert page.locator(shown).first.is_visible()
+    for visible in ("#gates", "table.heat", "#charts svg.chart", "#case-title"):
+        assert page.locator(visible).first.is_visible()
     for hidden in ("#theme", ".list", "#matrix .controls"):
         assert not page.locator(hidden).first.is_visible()
 
@@ -292,7 +298,7 @@ def test_without_script_the_page_shows_the_verdict_and_the_gates(opened: Opener,
     assert "<noscript>" in text
 
 
-def test_gold_is_found_as_accuracy_finds_it(opened: Opener) -> None:
+def test_the_page_and_accuracy_find_the_same_gold_answers(opened: Opener) -> None:
     from pytest_rageval.metrics.shared.matching import contains
 
     pairs = [
@@ -312,19 +318,19 @@ def test_gold_is_found_as_accuracy_finds_it(opened: Opener) -> None:
     page = opened(results(outcomes, instances))
     for at, (text, alias) in enumerate(pairs):
         read_case(page, outcomes[at]["nodeid"])
-        said = page.locator(".slots .met").count() == 1
-        assert said == contains(text, alias), (text, alias)
+        is_found = page.locator(".slots .met").count() == 1
+        assert is_found == contains(text, alias), (text, alias)
 
 
-def test_gold_that_matches_as_a_quantity_is_reported(opened: Opener) -> None:
+def test_gold_that_matches_as_a_quantity_is_marked_as_found(opened: Opener) -> None:
     right, wrong = (
         outcome(name, text="$1,577 million", scores={"accuracy": {"value": value}})
         for name, value in (("q1", 1.0), ("q2", 0.0))
     )
     page = opened(results([right, wrong], {"q1": instance("?", ["$1577.00"]), "q2": instance("?", ["$1578"])}))
-    for each, said in ((right, 1), (wrong, 0)):
+    for each, n_found in ((right, 1), (wrong, 0)):
         read_case(page, each["nodeid"])
-        assert page.locator(".slots .met").count() == said
+        assert page.locator(".slots .met").count() == n_found
 
 
 def test_a_gate_over_cells_reports_each_cell(opened: Opener) -> None:

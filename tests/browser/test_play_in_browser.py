@@ -1,4 +1,4 @@
-"""The page of `rageval play` in Chromium: ask, change passages by mouse and by keys, a case of a run, a phone."""
+"""`rageval play` in Chromium: questions, passages by mouse and keys, cases, chains, a phone."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayPage]:
 
 @pytest.fixture
 def opened(chromium: Browser, play: PlayPage) -> Iterator[Opener]:
-    """Return what opens the page; it asks nothing of other hosts, and reports no fault."""
+    """Return a function that opens the page; check that it uses no other host and reports no fault."""
     faults: list[str] = []
-    asked: list[str] = []
+    requested_urls: list[str] = []
     fresh = {"version": play.client.get("/api/state").json()["version"], "case": "", "fresh": True}
-    assert play.client.put("/api/draft", json=fresh).status_code == 200  # an earlier test took a case
+    assert play.client.put("/api/draft", json=fresh).status_code == 200  # an earlier test left a case open
 
     def open_page(path: str = "", *, width: int = 1280, height: int = 800) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": height})
         context.set_default_timeout(15_000)
         page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: requested_urls.append(request.url))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text))
         page.goto(play.url)
@@ -63,11 +63,11 @@ def opened(chromium: Browser, play: PlayPage) -> Iterator[Opener]:
     yield open_page
     for context in list(chromium.contexts):
         context.close()
-    assert [url for url in asked if not url.startswith(play.origin)] == []
+    assert [url for url in requested_urls if not url.startswith(play.origin)] == []
     assert faults == []
 
 
-def take(page: Page, words: str) -> None:
+def pick_case(page: Page, words: str) -> None:
     page.locator("#find summary").click() if not page.locator("#words").is_visible() else None
     page.locator("#words").fill(words)
     with page.expect_navigation():
@@ -81,35 +81,35 @@ def ask(page: Page, name: str = "Ask") -> str:
     return page.locator("#last .answer").last.inner_text()
 
 
-def order(page: Page) -> list[str]:
+def passage_ids(page: Page) -> list[str]:
     return page.locator("#passages .passage-bar b").all_inner_texts()
 
 
-def test_ask_a_case_leave_a_passage_out_and_move_one_by_keys(opened: Opener) -> None:
+def test_keys_leave_out_and_move_the_passages_of_a_case(opened: Opener) -> None:
     page = opened()
-    take(page, "castle")
+    pick_case(page, "castle")
     assert "11:00" in ask(page)
-    assert order(page) == ["wrong", "right", "noise"]
+    assert passage_ids(page) == ["wrong", "right", "noise"]
     assert page.locator(".passage.fake").count() == 1
     page.get_by_label("wrong", exact=True).focus()
     page.keyboard.press("Space")
     page.get_by_label("right", exact=True).focus()
     page.keyboard.press("Alt+ArrowDown")
-    assert order(page) == ["wrong", "noise", "right"]
+    assert passage_ids(page) == ["wrong", "noise", "right"]
     page.keyboard.press("g")
     page.wait_for_url("**/")
     page.get_by_role("heading", name="Before").wait_for()
     assert "11:00" not in page.locator("#last .answer").last.inner_text()
     assert page.locator("del").count() > 0
-    assert order(page) == ["wrong", "noise", "right"]
+    assert passage_ids(page) == ["wrong", "noise", "right"]
     assert not page.get_by_label("wrong", exact=True).is_checked()
     page.reload()
-    assert order(page) == ["wrong", "noise", "right"]
+    assert passage_ids(page) == ["wrong", "noise", "right"]
 
 
-def test_move_by_mouse_edit_and_add_a_passage(opened: Opener, play: PlayPage) -> None:
+def test_passages_can_be_moved_by_mouse_edited_and_added(opened: Opener, play: PlayPage) -> None:
     page = opened(height=1600)
-    take(page, "castle")
+    pick_case(page, "castle")
     ask(page)
     start, end = (
         page.locator("#passages .handle").first.bounding_box(),
@@ -121,7 +121,7 @@ def test_move_by_mouse_edit_and_add_a_passage(opened: Opener, play: PlayPage) ->
     page.mouse.down()
     page.mouse.move(end["x"] + 20, end["y"] + end["height"] - 5, steps=8)
     last = page.locator("#passages ol.passages > li:last-child").filter(has_text="wrong")
-    for at in range(50):  # the browser begins a drag some moves after the first
+    for at in range(50):  # the browser starts a drag a few moves after the first
         page.mouse.move(end["x"] + 21 + at % 2, end["y"] + end["height"] - 4)
         if last.count():
             break
@@ -133,17 +133,17 @@ def test_move_by_mouse_edit_and_add_a_passage(opened: Opener, play: PlayPage) ->
     page.get_by_label("Or write one").fill("The castle opens at 16:20.")
     with page.expect_navigation():
         page.get_by_role("button", name="Add it").click()
-    assert order(page) == ["right", "noise", "wrong", "own-3"]
+    assert passage_ids(page) == ["right", "noise", "wrong", "own-3"]
     assert "16:00" in ask(page, "Ask again with these")
     page.locator("#add summary").click()
     page.get_by_label("Search the corpus").fill("museum")
     page.get_by_role("button", name="Search", exact=True).click()
     with page.expect_navigation():
         page.locator("#hits .pick").first.click()
-    assert len(order(page)) == 5
+    assert len(passage_ids(page)) == 5
 
 
-def test_a_red_case_of_a_run_is_asked_again_without_a_passage(opened: Opener, play: PlayPage) -> None:
+def test_a_missed_case_of_a_run_can_be_asked_again_without_a_passage(opened: Opener, play: PlayPage) -> None:
     first = min(path.name for path in (play.project / ".rageval" / "runs").iterdir() if path.is_dir())
     page = opened(f"run?run={first}")
     page.get_by_label("missed or in error").check()
@@ -155,7 +155,7 @@ def test_a_red_case_of_a_run_is_asked_again_without_a_passage(opened: Opener, pl
     assert "every hour" not in ask(page, "Ask again with these")
 
 
-def test_a_question_is_stopped(opened: Opener) -> None:
+def test_the_stop_button_stops_a_question(opened: Opener) -> None:
     page = opened()
     page.locator("#question").fill("Please wait")
     page.locator("#system").select_option("steps")
@@ -166,12 +166,12 @@ def test_a_question_is_stopped(opened: Opener) -> None:
     assert "stopped" in page.locator("#last [role=alert]").inner_text()
 
 
-def test_the_search_for_the_smallest_context_is_stopped(chromium: Browser, tmp_path: Path) -> None:
+def test_the_stop_button_stops_the_search_for_the_smallest_context(chromium: Browser, tmp_path: Path) -> None:
     with PlayPage(slow_project(tmp_path)) as slow:
         slow.wait()
         page = chromium.new_context().new_page()
         page.goto(slow.url)
-        take(page, "How much?")
+        pick_case(page, "How much?")
         assert ask(page) == "12 euros"
         page.get_by_role("button", name="Smallest context").click()
         stop = page.get_by_role("button", name="Stop")
@@ -211,7 +211,7 @@ def test_a_case_is_saved_with_marked_evidence_and_its_testbed(opened: Opener, pl
     assert page.locator("#evidence q").count() == 1
 
 
-def test_an_action_of_a_chain_is_edited_run_and_saved(opened: Opener, play: PlayPage) -> None:
+def test_an_action_of_a_chain_can_be_edited_run_and_saved(opened: Opener, play: PlayPage) -> None:
     page = opened("chain?chain=ours")
     page.locator("#chain-question").fill("When does the museum open?")
     with page.expect_navigation():
@@ -232,7 +232,7 @@ def test_an_action_of_a_chain_is_edited_run_and_saved(opened: Opener, play: Play
     assert (play.project / "ours.toml").read_text().endswith(CHAIN.replace("k = 1", "k = 2"))
 
 
-def test_two_systems_answer_one_question_and_one_converses(opened: Opener) -> None:
+def test_two_systems_answer_one_question_and_a_chat_has_several_turns(opened: Opener) -> None:
     page = opened("two")
     page.locator("#two-question").fill("When does the museum open?")
     first, second = page.locator(".side").all()
@@ -253,11 +253,11 @@ def test_two_systems_answer_one_question_and_one_converses(opened: Opener) -> No
     assert '"history"' in page.locator("#planned .plus").first.inner_text()
 
 
-def test_at_390_pixels_nothing_is_cut_and_axe_finds_nothing_in_either_scheme(opened: Opener, play: PlayPage) -> None:
+def test_pages_fit_390_pixels_and_axe_finds_no_violation_in_light_and_dark(opened: Opener, play: PlayPage) -> None:
     play.ask(question="Who?", system="loud")
     page = opened("", width=390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    take(page, "castle")
+    pick_case(page, "castle")
     ask(page)
     page.locator("#passages .on").first.uncheck()
     ask(page, "Ask again with these")

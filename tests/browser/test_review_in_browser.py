@@ -1,4 +1,4 @@
-"""The page of `rageval review` in Chromium: by keys alone, two people, a phone in the dark, a kill."""
+"""`rageval review` in Chromium: keys alone, no scripts, two people, a phone."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Opener = Callable[..., "Page"]
 
 @pytest.fixture
 def review(chromium: Browser, generated: ReviewProject) -> Iterator[Opener]:
-    """Return what starts a server for a person and opens its page; the page asks nothing else and reports no fault."""
+    """Return a function that opens the page of a reviewer; check its requests and that it reports no fault."""
     servers: list[PageProcess] = []
     faults: list[str] = []
-    asked: list[str] = []
+    requested_urls: list[str] = []
 
     def open_page(reviewer: str, *, width: int = 1280, scripts: bool = True) -> Page:
         server = PageProcess(generated.folder / "cases", "--reviewer", reviewer, program=REVIEW)
@@ -30,7 +30,7 @@ def review(chromium: Browser, generated: ReviewProject) -> Iterator[Opener]:
         context = chromium.new_context(viewport={"width": width, "height": 800}, java_script_enabled=scripts)
         context.set_default_timeout(10_000)
         page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: requested_urls.append(request.url))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text) if "Autofocus" not in message.text else None)
         page.goto(server.url)
@@ -42,32 +42,32 @@ def review(chromium: Browser, generated: ReviewProject) -> Iterator[Opener]:
     for server in servers:
         server.end(signal.SIGKILL)
     bases = tuple(server.base for server in servers)
-    assert [url for url in asked if not url.startswith(bases)] == []
+    assert [url for url in requested_urls if not url.startswith(bases)] == []
     assert faults == []
 
 
-def question(page: Page) -> str:
+def question_on(page: Page) -> str:
     return page.locator("h1").inner_text()
 
 
-def test_without_scripts_enter_on_a_tick_grades_nothing(generated: ReviewProject, review: Opener) -> None:
+def test_without_scripts_enter_in_a_checkbox_grades_nothing(generated: ReviewProject, review: Opener) -> None:
     page = review("Ann", scripts=False)
     page.get_by_label("fits the task").focus()
     with page.expect_navigation():
         page.keyboard.press("Enter")
-    assert question(page) == generated.session().folder.sample[0].question
+    assert question_on(page) == generated.session().folder.sample[0].question
     assert generated.session().decisions.standing == {}
 
 
-def test_by_keys_alone_accept_mend_drop_undo_and_a_second_person(generated: ReviewProject, review: Opener) -> None:
+def test_keys_accept_edit_drop_and_undo_cases_for_two_reviewers(generated: ReviewProject, review: Opener) -> None:
     sample = generated.session().folder.sample
     questions = [draft.question for draft in sample]
     page = review("Ann")
-    assert question(page) == questions[0]
+    assert question_on(page) == questions[0]
     assert page.locator("mark.gold").all_inner_texts() == [sample[0].evidence[0]]
     page.get_by_label("fits the task").focus()
     page.keyboard.press("Space")
-    page.keyboard.press("Enter")  # grades nothing, and keeps the tick
+    page.keyboard.press("Enter")  # grades nothing, and the box stays checked
     page.wait_for_timeout(200)
     assert page.get_by_label("fits the task").is_checked()
     page.keyboard.press("4")
@@ -105,20 +105,20 @@ def test_by_keys_alone_accept_mend_drop_undo_and_a_second_person(generated: Revi
     other.wait_for_url(f"**/case?id={sample[2].id}")
     other.keyboard.press("3")
     other.wait_for_url(f"**/case?id={sample[3].id}")
-    standing = generated.session().decisions.standing
-    assert {name: {who: each.grade for who, each in people.items()} for name, people in standing.items()} == {
+    decisions = generated.session().decisions.standing
+    assert {name: {who: each.grade for who, each in people.items()} for name, people in decisions.items()} == {
         sample[0].id: {"Ann": 4},
         sample[1].id: {"Ann": 5},
         draft.id: {"Ann": 3},
         sample[at + 1].id: {"Ann": 2},
         sample[2].id: {"Bo": 3},
     }
-    assert standing[sample[0].id]["Ann"].ticks == ("task",)
+    assert decisions[sample[0].id]["Ann"].ticks == ("task",)
     other.keyboard.press("p")
     other.get_by_role("link", name=sample[2].question).wait_for()
 
 
-def test_at_390_pixels_nothing_is_cut_and_axe_finds_nothing_in_either_scheme(
+def test_pages_fit_390_pixels_and_axe_finds_no_violation_in_light_and_dark(
     generated: ReviewProject, review: Opener
 ) -> None:
     page = review("Ann", width=390)

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of README, docs/ and programs, defined in `support.projects`."""
+"""Fixtures for tests of README, docs/ and programs, defined in `support.projects`."""
 
 from support.projects.installed_programs import quick_program  # noqa: F401
 from support.projects.rag_project import project  # noqa: F401

@@ -1,4 +1,4 @@
-"""The generated cases of the example are what its plan makes, and `rageval lint` finds no fault in generated sets."""
+"""The committed cases of the example match its plan, and `rageval lint` accepts them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pytest_rageval.cli import main
 
 EXAMPLE = ROOT / "example_project"
 RENEW = "cd example_project && rageval generate plan.toml --out data/generated --force"
-NEVER = {"gold_in_negative", "gold_in_fake", "near_duplicate_question"}
+FORBIDDEN_CHECKS = {"gold_in_negative", "gold_in_fake", "near_duplicate_question"}
 
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a copy of the plan and its data, without what the plan has made; the current folder of the test."""
+    """Copy the plan and its data, without generated cases, into a folder and change to it."""
     copy = tmp_path / "desk"
     for name in ("plan.toml", "data/stops.csv", "data/lines.csv"):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -32,37 +32,37 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def generated(out: str) -> Path:
+def generate(out: str) -> Path:
     assert main(["generate", "plan.toml", "--out", out]) == 0
     return Path(out)
 
 
-def lint_counts(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[tuple[str, str]]]:
-    """Return the status of lint over all sets of a folder, and place and check of each finding that may not be."""
+def lint_findings(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[tuple[str, str]]]:
+    """Return the exit status of lint for the sets of a folder, and origin and check of forbidden findings."""
     sets = [path for path in sorted(folder.glob("*_t*.jsonl")) if path.name.startswith(("auto_", "human_"))]
     assert len(sets) >= 2
     capsys.readouterr()
     status = main(["lint", "--json", "--corpus", str(folder / "corpus.jsonl"), *(f"jsonl:{path}" for path in sets)])
-    found = json.loads(capsys.readouterr().out)["findings"]
+    findings = json.loads(capsys.readouterr().out)["findings"]
     return status, [
         (str(each["origin"]), str(each["check"]))
-        for each in found
-        if each["check"] in NEVER or each["severity"] == "error"
+        for each in findings
+        if each["check"] in FORBIDDEN_CHECKS or each["severity"] == "error"
     ]
 
 
-def test_the_committed_cases_are_those_of_the_plan(desk: Path) -> None:
-    committed, fresh = files_in(EXAMPLE / "data" / "generated"), files_in(generated("data/generated"))
+def test_the_committed_cases_equal_freshly_generated_ones(desk: Path) -> None:
+    committed, fresh = files_in(EXAMPLE / "data" / "generated"), files_in(generate("data/generated"))
     differ = sorted(name for name in committed | fresh if committed.get(name) != fresh.get(name))
     assert differ == [], f"renew them: {RENEW}"
 
 
 def test_lint_finds_no_fault_in_the_committed_cases(capsys: pytest.CaptureFixture[str]) -> None:
-    assert lint_counts(EXAMPLE / "data" / "generated", capsys) == (0, [])
+    assert lint_findings(EXAMPLE / "data" / "generated", capsys) == (0, [])
 
 
-def test_lint_finds_no_fault_in_all_that_the_plan_can_make(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All abilities, all tasks of texts, every row, and two sets: 300 drafts."""
+def test_lint_finds_no_fault_in_any_kind_of_generated_case(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The plan covers all abilities, all text tasks, every row and two sets: 300 drafts."""
     plan = (desk / "plan.toml").read_text(encoding="utf-8")
     everything = [
         line
@@ -70,7 +70,7 @@ def test_lint_finds_no_fault_in_all_that_the_plan_can_make(desk: Path, capsys: p
         if not line.startswith(("counterfactuals", "integration", "auto_test", "n = ", "tasks", "negatives"))
     ]
     (desk / "plan.toml").write_text("\n".join(everything) + "\n", encoding="utf-8")
-    folder = generated("all")
+    folder = generate("all")
     kinds = {"auto_test.counterfactual.jsonl", "auto_test.integration.jsonl", "auto_test.jsonl", "human_test.jsonl"}
     assert kinds <= set(files_in(folder))
-    assert lint_counts(folder, capsys) == (0, [])
+    assert lint_findings(folder, capsys) == (0, [])

@@ -1,4 +1,4 @@
-"""The judge of the example follows from its sheet."""
+"""Training on the labels of the example gives its committed judge."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pytest_rageval.report.files.read_results import StoredRun
 FOLDER = ROOT / "example_project" / "judge"
 
 
-def no_run() -> StoredRun:
+def fail_without_texts() -> StoredRun:
     raise AssertionError("the sheet has its texts")
 
 
 def labelled(path: Path) -> Examples:
-    return read_examples([path], ACCURACY_JUDGE, Worth(), no_run)
+    return read_examples([path], ACCURACY_JUDGE, Worth(), fail_without_texts)
 
 
 def test_half_of_the_200_answers_of_two_systems_are_wrong() -> None:
@@ -34,13 +34,13 @@ def test_half_of_the_200_answers_of_two_systems_are_wrong() -> None:
     assert Counter(row["system"] for row in rows) == {"kiosk": 100, "guide": 100}
 
 
-def test_training_anew_gives_the_committed_judge() -> None:
+def test_training_again_gives_the_committed_judge() -> None:
     pytest.importorskip("sklearn", reason="the extra judge is not installed")
     committed = read_judge(read_content(FOLDER / "accuracy", "x"), "x")
     trained = train(labelled(FOLDER / "labels.csv"), ACCURACY_JUDGE, None, seed=0, shares=None)
     one, other = (json.loads(json.dumps(content_of(each, None))) for each in (trained.judge, committed))
     for each in (one, other):
-        del each["versions"]  # other Pythons have other versions of scikit-learn
+        del each["versions"]  # the version of scikit-learn depends on the Python version
     thresholds = [each["head"].pop("thresholds") for each in (one, other)]
     assert one == other
     for ours, theirs in zip(*thresholds, strict=True):

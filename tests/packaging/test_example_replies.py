@@ -1,4 +1,4 @@
-"""What the judge of example_project has replied is what the stand-in says, so that it can be recorded anew."""
+"""The recorded judge replies of example_project equal those of the stand-in server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.servers.example_judge import EXAMPLE, reply
 RECORDED = [json.loads(line) for file in EXAMPLE.glob("cassettes/*") for line in file.read_bytes().splitlines()]
 
 
-def test_the_recorded_replies_are_those_of_the_stand_in() -> None:
+def test_the_recorded_replies_equal_those_of_the_stand_in() -> None:
     assert len(RECORDED) > 100
     assert [each["key"] for each in RECORDED if each["response"]["text"] != reply(each)] == []
 

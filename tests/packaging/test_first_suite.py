@@ -1,4 +1,4 @@
-"""``rageval init``: what it writes runs with the real pytest, and nothing that exists is overwritten."""
+"""`rageval init`: its suite runs with the real pytest, and existing files stay unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.analysis.baseline.power import power_of
 from pytest_rageval.cli import main
 from pytest_rageval.model.stored_json import parse_json
 
-WRITTEN = [".github/workflows/rag.yml", "pytest.ini", "tests/cases.jsonl", "tests/rag.rag.toml"]
+SUITE_FILES = [".github/workflows/rag.yml", "pytest.ini", "tests/cases.jsonl", "tests/rag.rag.toml"]
 APP = """\
 def answer(query):
     return " ".join(passage.text for passage in query.passages or ()) or "It opens at 9:00."
@@ -25,8 +25,8 @@ GATES = {"accuracy >= 0.5": "passed", "error_rate <= 1%": "passed"}
 
 
 def files(folder: Path) -> list[str]:
-    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return sorted(path.as_posix() for path in found if "__pycache__" not in path.parts)
+    paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return sorted(path.as_posix() for path in paths if "__pycache__" not in path.parts)
 
 
 def results(folder: Path) -> Any:
@@ -41,14 +41,14 @@ def next_command(output: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "app"
-    made.mkdir()
-    return made
+    app = tmp_path / "app"
+    app.mkdir()
+    return app
 
 
 def test_an_empty_folder_becomes_a_green_suite(folder: Path) -> None:
     status, output = run_program(folder, "rageval", "init")
-    assert (status, files(folder)) == (0, WRITTEN)
+    assert (status, files(folder)) == (0, SUITE_FILES)
     assert output.splitlines() == [
         "written: tests/rag.rag.toml, tests/cases.jsonl, pytest.ini, .github/workflows/rag.yml",
         "With 6 cases the smallest detectable drop is 86 points; a drop of 5 points needs 134 cases "
@@ -70,11 +70,11 @@ def test_git_ignores_what_a_run_writes(folder: Path, quick_program: QuickProgram
     quick_program(folder, "rageval", "init")
     quick_program(folder, "pytest", "-p", "no:cacheprovider")
     assert (folder / ".rageval").is_dir()
-    listed = ["git", "ls-files", "--others", "--exclude-standard"]
-    assert subprocess.run(listed, cwd=folder, capture_output=True, text=True, check=True).stdout.split() == WRITTEN
+    command = ["git", "ls-files", "--others", "--exclude-standard"]
+    assert subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.split() == SUITE_FILES
 
 
-def test_a_table_and_a_system_of_ones_own(folder: Path, quick_program: QuickProgram) -> None:
+def test_init_uses_a_table_and_a_system_of_the_user(folder: Path, quick_program: QuickProgram) -> None:
     (folder / "app.py").write_text(APP, encoding="utf-8")
     (folder / "faq.csv").write_text(TABLE, encoding="utf-8")
     (folder / "requirements.txt").write_text("httpx\n", encoding="utf-8")
@@ -85,7 +85,7 @@ def test_a_table_and_a_system_of_ones_own(folder: Path, quick_program: QuickProg
         "With 1 case no drop is detectable; a drop of 5 points needs 134 cases "
         "(found four times in five, if no answer changes by chance).",
     ]
-    assert files(folder) == sorted([*WRITTEN, "app.py", "faq.csv", "requirements.txt"])
+    assert files(folder) == sorted([*SUITE_FILES, "app.py", "faq.csv", "requirements.txt"])
     status, output = quick_program(folder, *next_command(output))
     assert status == 0, output
     run = results(folder)
@@ -95,7 +95,7 @@ def test_a_table_and_a_system_of_ones_own(folder: Path, quick_program: QuickProg
     ]
 
 
-def test_invented_cases_for_a_system_are_named_as_such(folder: Path, quick_program: QuickProgram) -> None:
+def test_init_reports_that_its_cases_are_invented(folder: Path, quick_program: QuickProgram) -> None:
     (folder / "app.py").write_text(APP, encoding="utf-8")
     status, output = quick_program(folder, "rageval", "init", "--from", "app:answer")
     assert status == 0
@@ -112,9 +112,9 @@ def test_invented_cases_for_a_system_are_named_as_such(folder: Path, quick_progr
         ("pyproject.toml", '[project]\nname = "app"\nversion = "1"\n', 'rag_system = ["app:answer"]'),
         ("setup.cfg", "[tool:pytest]\ntestpaths = checks\n", "rag_system = app:answer"),
     ],
-    ids=["settings in pyproject.toml", "none there", "settings in setup.cfg"],
+    ids=["settings in pyproject.toml", "no settings in pyproject.toml", "settings in setup.cfg"],
 )
-def test_settings_that_exist_are_neither_edited_nor_shadowed(
+def test_existing_settings_are_neither_edited_nor_shadowed(
     folder: Path, quick_program: QuickProgram, name: str, text: str, setting: str
 ) -> None:
     (folder / "app.py").write_text(APP, encoding="utf-8")
@@ -126,12 +126,14 @@ def test_settings_that_exist_are_neither_edited_nor_shadowed(
     shutil.rmtree(folder / ".github")
     status, output = quick_program(folder, "rageval", "init", "--from", "app:answer", "--data", str(cases))
     assert status == 0
-    assert files(folder) == sorted([WRITTEN[0], WRITTEN[3], "app.py", "data/museum.jsonl", name])  # used in place
+    assert files(folder) == sorted(
+        [SUITE_FILES[0], SUITE_FILES[3], "app.py", "data/museum.jsonl", name]
+    )  # used in place
     assert (folder / name).read_text(encoding="utf-8") == text
     assert f"Add to pytest's settings in {name}, then leave out --rag-system: {setting}" in output.splitlines()
     command = next_command(output)
     assert command == ["pytest", "tests/rag.rag.toml", "--rag-system", "app:answer"]
-    assert f"python -m {shlex.join(command)} " in (folder / WRITTEN[0]).read_text(encoding="utf-8")
+    assert f"python -m {shlex.join(command)} " in (folder / SUITE_FILES[0]).read_text(encoding="utf-8")
     status, output = quick_program(folder, *command)
     assert status == 0, output
     assert {each["system"] for each in results(folder)["outcomes"]} == {"app:answer"}
@@ -142,7 +144,7 @@ def test_the_workflow_installs_and_tests_the_project(folder: Path, monkeypatch: 
     monkeypatch.chdir(folder)
     (folder / "requirements.txt").write_text("httpx\n", encoding="utf-8")
     assert main(["init"]) == 0
-    job = yaml.safe_load((folder / WRITTEN[0]).read_text(encoding="utf-8"))["jobs"]["rag"]
+    job = yaml.safe_load((folder / SUITE_FILES[0]).read_text(encoding="utf-8"))["jobs"]["rag"]
     install, test = [step["run"] for step in job["steps"] if "run" in step]
     assert install == 'python -m pip install "pytest-rageval[html]" -r requirements.txt'
     python, *arguments = shlex.split(test)
@@ -154,22 +156,22 @@ def test_the_workflow_installs_and_tests_the_project(folder: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "installed"),
+    ("name", "text", "install_arguments"),
     [
         ("pyproject.toml", '[project]\nname = "app"\nversion = "1"\n', " -e ."),
         ("pyproject.toml", "[tool.ruff]\nline-length = 100\n", ""),
         ("README.md", "[project]\n", ""),
     ],
-    ids=["a package", "settings alone", "neither"],
+    ids=["a package", "settings only", "neither"],
 )
-def test_the_workflow_installs_what_can_be_installed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, installed: str
+def test_the_workflow_installs_a_project_that_is_a_package(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, install_arguments: str
 ) -> None:
     monkeypatch.chdir(folder)
     (folder / name).write_text(text, encoding="utf-8")
     assert main(["init"]) == 0
-    lines = (folder / WRITTEN[0]).read_text(encoding="utf-8").splitlines()
-    assert f'      - run: python -m pip install "pytest-rageval[html]"{installed}' in lines
+    lines = (folder / SUITE_FILES[0]).read_text(encoding="utf-8").splitlines()
+    assert f'      - run: python -m pip install "pytest-rageval[html]"{install_arguments}' in lines
 
 
 def test_many_cases_detect_small_drops(
@@ -182,7 +184,7 @@ def test_many_cases_detect_small_drops(
     assert main(["init", "--from", "app:answer", "--data", "cases.jsonl"]) == 0
     assert "With 500 cases the smallest detectable drop is 1.34 points; " in capsys.readouterr().out
     assert power_of(500, 0.01335, changing=0) < 0.8 <= power_of(500, 0.01345, changing=0)
-    assert 'dataset = "jsonl:../cases.jsonl"\n' in (folder / WRITTEN[3]).read_text(encoding="utf-8")
+    assert 'dataset = "jsonl:../cases.jsonl"\n' in (folder / SUITE_FILES[3]).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_many_cases_detect_small_drops(
         ([], ["--from", "no_such_app:answer"], "rag_system 'no_such_app:answer': no module 'no_such_app'"),
     ],
 )
-def test_nothing_is_written_unless_everything_can_be(
+def test_nothing_is_written_unless_every_file_can_be_written(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -223,7 +225,7 @@ def test_nothing_is_written_unless_everything_can_be(
     assert sorted(folder.rglob("*")) == before
 
 
-def test_a_malformed_file_that_would_be_overwritten_is_the_reason(
+def test_a_malformed_data_file_is_reported_instead_of_its_overwrite(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
@@ -234,7 +236,7 @@ def test_a_malformed_file_that_would_be_overwritten_is_the_reason(
     assert files(folder) == ["tests/cases.jsonl"]
 
 
-def test_cases_that_nobody_can_answer_are_refused(
+def test_cases_that_the_embedded_reader_cannot_answer_are_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)

@@ -37,10 +37,10 @@ def test_the_eight_steps_do_what_they_say(tmp_path: Path) -> None:
 
 
 def _run(block: Block, following: Block | None, names: dict[str, Any], address: str) -> None:
-    """Run a Python block, and compare what it prints with the text block below it."""
+    """Run a Python block and compare its output with the text block below it."""
     code = re.sub(r'ADDRESS = ".*"', f'ADDRESS = "{address}"', block.text)
     printed = io.StringIO()
     with redirect_stdout(printed):
-        exec(compile(code, block.where, "exec"), names)  # noqa: S102 - our own page
+        exec(compile(code, block.where, "exec"), names)  # noqa: S102 - our own code
     if following is not None and following.language == "text":
         assert printed.getvalue() == following.text, block.where

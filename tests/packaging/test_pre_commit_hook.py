@@ -1,4 +1,4 @@
-"""The hook for pre-commit: `rageval lint` gets the names of changed files, as pre-commit passes them."""
+"""The hook for pre-commit passes the names of changed files to `rageval lint`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def project(tmp_path: Path) -> Path:
         ("tests/showcases.jsonl", False),
     ],
 )
-def test_it_is_for_suites_and_cases(hook: Any, name: str, is_checked: bool) -> None:
+def test_the_hook_checks_suites_and_cases(hook: Any, name: str, is_checked: bool) -> None:
     assert bool(re.search(hook["files"], name)) is is_checked
 
 
@@ -62,13 +62,13 @@ def test_the_entry_takes_file_names(hook: Any, project: Path) -> None:
     assert (status, output.splitlines()[-1]) == (0, "Nothing found. Gold answers were matched by accuracy.")
     with (project / "tests" / "cases.jsonl").open("a", encoding="utf-8") as stream:
         stream.write(FAKE)
-    for chosen in (names, names[:1], names[1:]):
-        status, output = run_program(project, *shlex.split(hook["entry"]), *chosen)
+    for changed_files in (names, names[:1], names[1:]):
+        status, output = run_program(project, *shlex.split(hook["entry"]), *changed_files)
         assert (status, output.count("tests/cases.jsonl:7: error: gold_in_fake f: ")) == (1, 1)
 
 
-def test_pre_commit_installs_it_as_a_python_package(hook: Any) -> None:
-    """The package names the program of the entry, which `language: python` installs."""
+def test_pre_commit_installs_the_hook_as_a_python_package(hook: Any) -> None:
+    """`language: python` installs the program of the entry, a script of the package."""
     project = (MANIFEST.parent / "pyproject.toml").read_text(encoding="utf-8")
     assert hook["language"] == "python"
     assert f"[project.scripts]\n{hook['entry'].split()[0]} = " in project

@@ -1,4 +1,4 @@
-"""Files beside the package that have to agree with it."""
+"""Project files agree with the package: version, changelog, workflow, extras, architecture."""
 
 from __future__ import annotations
 
@@ -24,30 +24,31 @@ def project() -> dict[str, Any]:
     return table
 
 
-def test_the_version_is_the_installed_one(project: dict[str, Any]) -> None:
+def test_the_version_equals_the_installed_one(project: dict[str, Any]) -> None:
     assert project["version"] == metadata.version("pytest-rageval")
 
 
-def test_the_changelog_knows_the_version(project: dict[str, Any]) -> None:
+def test_the_changelog_starts_with_unreleased_or_the_version(project: dict[str, Any]) -> None:
     headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert headings, "CHANGELOG.md has no '## [version]' heading"
     assert headings[0] in ("Unreleased", project["version"])
 
 
-def test_the_workflow_runs_every_python_the_package_names(project: dict[str, Any]) -> None:
-    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+def test_the_workflow_runs_every_python_version_of_the_package(project: dict[str, Any]) -> None:
+    versions = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
     workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
-    assert named
-    listed = ", ".join(f'"{version}"' for version in named)
-    assert f"python-version: [{listed}]" in workflow
-    assert project["requires-python"] == f">={named[0]}"
+    assert versions
+    quoted_versions = ", ".join(f'"{version}"' for version in versions)
+    assert f"python-version: [{quoted_versions}]" in workflow
+    assert project["requires-python"] == f">={versions[0]}"
 
 
-def test_all_extras_are_in_all_but_diskann_which_pins_numpy_and_ray_which_is_large(project: dict[str, Any]) -> None:
+def test_the_extra_all_has_every_extra_except_diskann_and_ray(project: dict[str, Any]) -> None:
+    """The extra diskann pins numpy, and ray is large."""
     extras = project["optional-dependencies"]
     (everything,) = extras["all"]
-    apart = {"all", "dev", "diskann", "docs", "plugins", "ray"}
-    assert set(everything.partition("[")[2].rstrip("]").split(",")) == set(extras) - apart
+    exceptions = {"all", "dev", "diskann", "docs", "plugins", "ray"}
+    assert set(everything.partition("[")[2].rstrip("]").split(",")) == set(extras) - exceptions
 
 
 def test_the_architecture_page_stays_short() -> None:

@@ -1,4 +1,4 @@
-"""README.md and docs/ say nothing that does not work."""
+"""Commands, examples and links in README.md and docs/ work."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ else:
     import tomli as tomllib
 
 PUBLIC = [getattr(pytest_rageval, name) for name in pytest_rageval.__all__]
-"""Imported here: pytester forgets what a run inside imports first, and there would be two classes Answer."""
+"""Imported here because pytester drops modules that an inner run imports first; a second class Answer would appear."""
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SECTIONS = blocks_of(README)
 BLOCKS = all_blocks()
 EXAMPLES = examples_of(BLOCKS)
-PRINTED = {command.split()[0] for command in printed_of(BLOCKS)}
-IMPORTED = {name for name, blocks in EXAMPLES.items() if any(block.language == "csv" for block in blocks)}
-LIBRARIES = {
+EXAMPLES_WITH_OUTPUT = {command.split()[0] for command in printed_of(BLOCKS)}
+EXAMPLES_WITH_CSV = {name for name, blocks in EXAMPLES.items() if any(block.language == "csv" for block in blocks)}
+SEPARATE_PROCESS_EXAMPLES = {
     name
     for name, blocks in EXAMPLES.items()
     if any(word in b.text for b in blocks for word in ("from lang", "llama", "from openai", "load_profile"))
 }
 """Examples that run in a process of their own.
 
-Their libraries cannot be imported again in a process that forgot them, or they load a profile of Hypothesis.
+Their libraries cannot be imported twice in one process, or they load a profile of Hypothesis.
 """
 
 PROGRAMS = {
@@ -58,16 +58,16 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("section", ["Set up", "Run the example", "Run the tests"])
-def test_the_sections_that_ci_types_have_commands(section: str) -> None:
+def test_sections_that_ci_runs_have_commands(section: str) -> None:
     assert section_commands(SECTIONS, section), f"README.md has no console block with commands under '## {section}'"
 
 
-def test_set_up_takes_two_commands_and_the_others_one() -> None:
+def test_set_up_has_two_commands_and_the_other_sections_one() -> None:
     counts = [len(section_commands(SECTIONS, section)) for section in ("Set up", "Run the example", "Run the tests")]
     assert counts == [2, 1, 1]
 
 
-def test_readme_stays_a_first_page() -> None:
+def test_readme_has_at_most_250_lines() -> None:
     assert len(README.splitlines()) <= 250
 
 
@@ -116,10 +116,10 @@ def test_every_link_has_a_target(page: Path) -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in PRINTED | IMPORTED])
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in EXAMPLES_WITH_OUTPUT | EXAMPLES_WITH_CSV])
 def test_example_runs(name: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     lay_out(name, EXAMPLES[name], pytester.path)
-    run = pytester.runpytest_subprocess if name in LIBRARIES else pytester.runpytest
+    run = pytester.runpytest_subprocess if name in SEPARATE_PROCESS_EXAMPLES else pytester.runpytest
     with OpenAIServer(reply="It opens at 9:00.") as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-loopback")
@@ -128,7 +128,7 @@ def test_example_runs(name: str, pytester: pytest.Pytester, monkeypatch: pytest.
     assert result.ret in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     assert outcomes.get("passed", 0) + outcomes.get("missed", 0) > 0
     assert "errors" not in outcomes
-    # Small data stands in for what the example names, so one of its gates may fail, but nothing else.
+    # The example runs on small data, so one of its gates may fail, but nothing else.
     failed = [line for line in result.outlines if line.startswith(("FAILED ", "ERROR "))]
     assert [line for line in failed if "[gate: " not in line] == []
 
@@ -148,12 +148,12 @@ def test_an_unmarked_block_is_not_an_example(tmp_path: Path) -> None:
     assert (tmp_path / "conftest.py").read_text(encoding="utf-8") == "y = 2\n"
 
 
-def test_a_block_may_be_of_several_examples_and_show_what_one_prints() -> None:
+def test_a_block_may_belong_to_several_examples_and_show_printed_output() -> None:
     text = (
         "<!-- test: one, two as a.jsonl -->\n```jsonl\n{}\n```\n\n<!-- prints: two -k x -->\n```text\n1 passed\n```\n"
     )
     blocks = blocks_of(text)
-    assert {name: [block.file for block in of] for name, of in examples_of(blocks).items()} == {
+    assert {name: [block.file for block in example] for name, example in examples_of(blocks).items()} == {
         "one": ["a.jsonl"],
         "two": ["a.jsonl"],
     }

@@ -1,4 +1,4 @@
-"""Ten planted regressions: the first sentence of a run names the cause, and nothing else is said before it."""
+"""Planted regressions: the first sentence of the account names the cause."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ DESK = """
             self.corpus = list(corpus)
 
         def search(self, query, k):
-            asked = words(query)
-            if "lost" in STATE and ("both" not in STATE or asked & set(FOOD)):
+            query_words = words(query)
+            if "lost" in STATE and ("both" not in STATE or query_words & set(FOOD)):
                 return Ranking(())
-            found = sorted(self.corpus, key=lambda passage: (-len(asked & words(passage.text)), passage.id))
-            return Ranking(tuple(ScoredPassage(each.id, 1 / at, each.text) for at, each in enumerate(found[:k], 1)))
+            ranking = sorted(self.corpus, key=lambda each: (-len(query_words & words(each.text)), each.id))
+            return Ranking(tuple(ScoredPassage(each.id, 1 / at, each.text) for at, each in enumerate(ranking[:k], 1)))
 
     @pytest.fixture(scope="session")
     def rag_retriever(rag_corpus):
@@ -93,8 +93,8 @@ TEST = """
 """
 
 
-def town(project: Project, *, judged: bool = False) -> None:
-    """Write a town with 32 prices in two languages, its tests, and the baseline of a good day."""
+def write_town(project: Project, *, with_judge: bool = False) -> None:
+    """Write cases about 32 prices in two languages, their tests, and a baseline of the good state."""
     rows: list[Row] = []
     for topic, things in THINGS.items():
         for thing in things:
@@ -110,9 +110,9 @@ def town(project: Project, *, judged: bool = False) -> None:
     project.data(rows)
     project.file("pytest.ini", INI.replace("{size}", "60"))
     project.file("conftest.py", DESK)
-    gates = "'accuracy >= baseline', 'R@2 >= baseline'" + (", 'accuracy_judged >= baseline'" if judged else "")
+    gates = "'accuracy >= baseline', 'R@2 >= baseline'" + (", 'accuracy_judged >= baseline'" if with_judge else "")
     project.file(
-        "test_town.py", TEST.replace("{judge}", ", 'accuracy_judged'" if judged else "").replace("{gates}", gates)
+        "test_town.py", TEST.replace("{judge}", ", 'accuracy_judged'" if with_judge else "").replace("{gates}", gates)
     )
     project.file("state.txt", "good")
     project.file("judge.toml", JUDGE.replace("LABEL", "right"))
@@ -127,107 +127,115 @@ def _case(project: Project, topic: str, thing: str, language: str, fact: str, qu
     return case(f"{topic}-{thing}", question, gold, topic=topic, language=language, evidence=evidence)
 
 
-def account(project: Project, *args: str) -> Any:
+def run_account(project: Project, *args: str) -> Any:
     run = project.run(*BASELINE, *args)
     assert run.status == 1, run.text
     return run.results["account"]
 
 
-def first(account: Any) -> str:
+def first_sentence(account: Any) -> str:
     sentence: str = account["findings"][0]["sentence"]
     return sentence
 
 
 def test_a_broken_retriever_is_named_as_the_cause(project: Project, mode: Mode) -> None:
-    town(project)
+    write_town(project)
     project.file("state.txt", "lost")
-    said = account(project, *mode)
-    assert said["verdict"] == "2 of 2 gates failed - 32 cases broke, 1 cause"
-    assert first(said) == "retrieval: accuracy 1.00 -> 0.00 (32 of 32 broke, p < 0.001), passages missing"
+    account = run_account(project, *mode)
+    assert account["verdict"] == "2 of 2 gates failed - 32 cases broke, 1 cause"
+    assert first_sentence(account) == "retrieval: accuracy 1.00 -> 0.00 (32 of 32 broke, p < 0.001), passages missing"
 
 
-def test_a_changed_prompt(project: Project) -> None:
-    town(project)
+def test_a_changed_prompt_is_reported_as_generation(project: Project) -> None:
+    write_town(project)
     project.file("state.txt", "terse")
-    said = account(project)
-    assert said["verdict"] == "1 of 2 gates failed - 32 cases broke, 1 cause"
-    assert first(said) == "generation: accuracy 1.00 -> 0.00 (32 of 32 broke, p < 0.001), answers shorter"
+    account = run_account(project)
+    assert account["verdict"] == "1 of 2 gates failed - 32 cases broke, 1 cause"
+    assert first_sentence(account) == "generation: accuracy 1.00 -> 0.00 (32 of 32 broke, p < 0.001), answers shorter"
 
 
 def test_another_model_that_abstains_is_named_as_the_cause(project: Project) -> None:
-    town(project)
+    write_town(project)
     project.file("state.txt", "model")
-    assert first(account(project)) == "generation: accuracy 1.00 -> 0.00 (32 of 32 broke, p < 0.001), abstained"
+    assert (
+        first_sentence(run_account(project))
+        == "generation: accuracy 1.00 -> 0.00 (32 of 32 broke, p < 0.001), abstained"
+    )
 
 
-def test_documents_that_the_corpus_lost(project: Project) -> None:
-    town(project)
+def test_removed_documents_are_reported_as_missing(project: Project) -> None:
+    write_town(project)
     for thing in THINGS["Travel"]:
         (project.path / f"docs/{thing}.md").unlink()
-    said = account(project)
+    account = run_account(project)
     assert (
-        first(said)
+        first_sentence(account)
         == "missing document: topic=Travel accuracy 1.00 -> 0.33 (8 of 12 broke, p 0.0078), passages missing"
     )
 
 
-def test_chunks_that_cut_the_evidence(project: Project) -> None:
-    town(project)
+def test_chunks_that_cut_the_evidence_are_reported_as_retrieval(project: Project) -> None:
+    write_town(project)
     project.file("pytest.ini", INI.replace("{size}", "3"))
-    assert first(account(project)).startswith("retrieval: ")
+    assert first_sentence(run_account(project)).startswith("retrieval: ")
 
 
-def test_a_stricter_judge(project: Project) -> None:
-    town(project, judged=True)
+def test_a_stricter_judge_is_named_as_the_cause(project: Project) -> None:
+    write_town(project, with_judge=True)
     project.file("judge.toml", JUDGE.replace("LABEL", "wrong"))
-    assert first(account(project)) == "judge: accuracy_judged 1.00 -> 0.00 (32 of 32 broke, p < 0.001)"
+    assert first_sentence(run_account(project)) == "judge: accuracy_judged 1.00 -> 0.00 (32 of 32 broke, p < 0.001)"
 
 
 def test_a_drop_in_one_topic_is_named_with_the_topic(project: Project) -> None:
-    town(project)
+    write_town(project)
     project.file("state.txt", "topic")
-    said = account(project)
-    assert first(said) == "generation: topic=Stay accuracy 1.00 -> 0.00 (8 of 8 broke, p 0.0078), answers shorter"
+    account = run_account(project)
+    assert (
+        first_sentence(account)
+        == "generation: topic=Stay accuracy 1.00 -> 0.00 (8 of 8 broke, p 0.0078), answers shorter"
+    )
 
 
-def test_one_language(project: Project) -> None:
-    town(project)
+def test_a_drop_in_one_language_is_named_with_the_language(project: Project) -> None:
+    write_town(project)
     project.file("state.txt", "zh")
-    said = account(project)
-    assert first(said) == "generation: language=zh accuracy 1.00 -> 0.00 (8 of 8 broke, p 0.0039), abstained"
+    account = run_account(project)
+    assert (
+        first_sentence(account) == "generation: language=zh accuracy 1.00 -> 0.00 (8 of 8 broke, p 0.0039), abstained"
+    )
 
 
 def test_errors_are_the_first_cause(project: Project) -> None:
-    town(project)
+    write_town(project)
     project.file("state.txt", "raises")
-    said = account(project)
-    assert said["verdict"].endswith(" - 1 error, 1 cause")
-    assert first(said).startswith("error system_error: 1 of 32 cases: ")
-    assert "the model's server closed the connection" in first(said)
+    account = run_account(project)
+    assert account["verdict"].endswith(" - 1 error, 1 cause")
+    assert first_sentence(account).startswith("error system_error: 1 of 32 cases: ")
+    assert "the model's server closed the connection" in first_sentence(account)
 
 
 def test_two_causes_at_once_are_separated(project: Project) -> None:
-    town(project)
+    write_town(project)
     project.file("state.txt", "lost both topic")
-    said = account(project)
-    sentences = [each["sentence"] for each in said["findings"]]
+    account = run_account(project)
+    sentences = [each["sentence"] for each in account["findings"]]
     assert sentences == [
         "retrieval: topic=Food accuracy 1.00 -> 0.00 (12 of 12 broke, p < 0.001), passages missing",
         "generation: topic=Stay accuracy 1.00 -> 0.00 (8 of 8 broke, p 0.0078), answers shorter",
     ]
-    assert said["verdict"] == "2 of 2 gates failed - 20 cases broke, 2 causes"
+    assert account["verdict"] == "2 of 2 gates failed - 20 cases broke, 2 causes"
 
 
-def test_an_unchanged_system_has_nothing_to_say(project: Project) -> None:
-    town(project)
+def test_an_unchanged_system_has_no_findings(project: Project) -> None:
+    write_town(project)
     run = project.run(*BASELINE)
     assert run.status == 0
     assert run.results["account"] == {"verdict": "all 2 gates hold", "state": "passed", "findings": []}
 
 
 @pytest.mark.parametrize("state", ["terse", "lost"])
-def test_what_was_broken_and_is_fixed_counts_as_improved(project: Project, state: str) -> None:
-    town(project)
+def test_fixed_cases_are_reported_as_an_improvement(project: Project, state: str) -> None:
+    write_town(project)
     project.file("state.txt", state)
     project.run(*BASELINE, "--rag-update-baseline")
     project.file("state.txt", "good")
