@@ -247,7 +247,8 @@ def test_two_systems_answer_one_question_and_a_chat_has_several_turns(opened: Op
     for at, question in enumerate(("Where?", "And when?"), 1):
         page.locator("#chat-system").select_option("turns")
         page.locator("#chat-question").fill(question)
-        page.get_by_role("button", name="Ask", exact=True).click()
+        with page.expect_navigation():  # until its scripts have run
+            page.get_by_role("button", name="Ask", exact=True).click()
         page.get_by_text(f"turn {at}: {question}").first.wait_for()
     page.get_by_role("button", name="Show what will be written").click()
     assert '"history"' in page.locator("#planned .plus").first.inner_text()
