@@ -1,4 +1,4 @@
-"""What becomes of a run in trouble: kills, crashes, a faulty server, a full disk, and malformed files.
+"""How runs survive kills, crashes, a faulty server, a full disk, and malformed files.
 
     python tests/benchmarks/chaos.py [--only kills crashes faults disk fuzz] [--trials N] [--seed S]
 
@@ -35,7 +35,7 @@ TRIALS = {"kills": 30, "crashes": 10, "faults": len(FAULTS), "disk": len(PLACES)
 
 
 def fuzzed(trials: int, seed: int) -> list[Trouble]:
-    """Return what came of malformed files, by share; prints the slowest command and the most memory."""
+    """Return the outcome of malformed files, by share; print the slowest command and the peak memory."""
     troubles: dict[str, Trouble] = {}
     slowest, largest = 0.0, 0.0
     for tried in fuzz(trials, seed):

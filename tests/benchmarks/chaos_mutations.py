@@ -13,7 +13,7 @@ OTHERS: tuple[Any, ...] = (
     None, True, False, 0, -1, 3.5, 1e308, 10**30, "", " ", "x", "\x00", "\ud800", "\u202e", "1e9", [], {}, [None],
     [[]], {"": ""}, ["x", 1], {"id": {}}, "a" * 100_000, [0] * 10_000, "../../etc/passwd", "NaN", "2026-13-45T99:99:99",
 )  # fmt: skip
-"""Values that take the place of a value of another type."""
+"""Values that replace a value of another type."""
 
 NUMBERS = (
     "1e400",
@@ -157,7 +157,7 @@ def emptied(data: bytes, random: Random) -> bytes:
 
 Mutation = Callable[[bytes, Random], bytes]
 OF_VALUES: tuple[Mutation, ...] = (of_other_type, of_other_type, huge_number, deep, duplicate_key, missing_key)
-"""They leave JSON what it is, and reach what reads the values."""
+"""Mutations after which JSON stays valid, so the code that uses the values is reached."""
 
 OF_BYTES: tuple[Mutation, ...] = (
     truncated, flipped, with_bom, with_nul, with_invalid_utf8, other_line_ends, repeated, shuffled, conflict,
@@ -166,7 +166,7 @@ OF_BYTES: tuple[Mutation, ...] = (
 
 
 def mutated(data: bytes, random: Random) -> tuple[str, bytes]:
-    """Return the name of a mutation and what it made of ``data``; both kinds are drawn alike."""
+    """Return the name of a mutation and the mutated ``data``; both kinds are equally likely."""
     mutation = random.choice(random.choice((OF_VALUES, OF_BYTES)))
     return mutation.__name__, mutation(data, random)
 
@@ -177,25 +177,25 @@ def _inserted(data: bytes, random: Random, what: bytes) -> bytes:
 
 
 def _changed(
-    data: bytes, random: Random, new: Callable[[Any], str], wanted: Callable[[Any], bool] = lambda value: True
+    data: bytes, random: Random, new: Callable[[Any], str], accepts: Callable[[Any], bool] = lambda value: True
 ) -> bytes:
     """Replace one value of a JSON document, or of one line of JSON Lines; other text gets a changed word."""
     try:
-        return _changed_in(data, random, new, wanted)
+        return _changed_in(data, random, new, accepts)
     except ValueError:
         pass
     lines = data.splitlines(keepends=True)
     at = random.randrange(len(lines))
     try:
-        lines[at] = _changed_in(lines[at], random, new, wanted) + b"\n"
+        lines[at] = _changed_in(lines[at], random, new, accepts) + b"\n"
     except ValueError:
         return other_word(data, random)
     return b"".join(lines)
 
 
-def _changed_in(data: bytes, random: Random, new: Callable[[Any], str], wanted: Callable[[Any], bool]) -> bytes:
+def _changed_in(data: bytes, random: Random, new: Callable[[Any], str], accepts: Callable[[Any], bool]) -> bytes:
     document = json.loads(data)
-    places = [place for place in _places([document], 0) if wanted(place[0][place[1]])]
+    places = [place for place in _places([document], 0) if accepts(place[0][place[1]])]
     if not places:
         raise ValueError("no such value")
     holder, key = random.choice(places)

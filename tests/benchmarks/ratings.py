@@ -27,7 +27,7 @@ def measured(logs: tuple[float, ...], n: int, ties: float, rounds: int) -> tuple
     """Return the coverage and the mean width for ``n`` cases; ``ties`` is the share of ties, in 0..1."""
     generator = np.random.default_rng(3)
     names = [str(at) for at in range(len(logs))]
-    held, widths = 0, []
+    hits, widths = 0, []
     for _ in range(rounds):
         duels = []
         for one, other in combinations(range(len(logs)), 2):
@@ -38,9 +38,9 @@ def measured(logs: tuple[float, ...], n: int, ties: float, rounds: int) -> tuple
                 duels.append(Duel(names[one], names[other], value, case))
         for rated, log in zip(ratings(duels, names), logs, strict=True):
             low, high = rated.ci95 or (0.0, 0.0)
-            held += low <= MIDDLE + POINTS * log / np.log(10) <= high
+            hits += low <= MIDDLE + POINTS * log / np.log(10) <= high
             widths.append(high - low)
-    return held / len(widths), float(np.mean(widths))
+    return hits / len(widths), float(np.mean(widths))
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ def rejected(metric: Metric, question: str, text: str) -> bool:
     return metric.compute(Sample(case, Answer(text))).value == 1.0
 
 
-def test_refusals_that_people_labelled_are_found(rageval_data: Path) -> None:
+def test_the_rule_finds_the_refusals_that_people_labelled(rageval_data: Path) -> None:
     rows = []
     for name in FILES:
         lines = (rageval_data / "financebench" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
