@@ -71,5 +71,5 @@ def _one(distribution: str, culprits: set[int], trouble: Trouble) -> None:
     problems += [f"{', '.join(blamed)} is not an error"] if blamed else []
     problems += [f"exit status {status}"] if status != 1 else []
     where = f"--dist {distribution}, {len(culprits)} of {CASES} cases end their process"
-    trouble.tried([f"{where}: {problem}" for problem in problems], output)
+    trouble.count_trial([f"{where}: {problem}" for problem in problems], output)
     print(f"{trouble.name}: {where}, {len(innocent)} lost, {len(questions)} calls, exit status {status}", flush=True)

@@ -111,5 +111,5 @@ def _one(full: Full, trouble: Trouble) -> None:
     problems += [f"{full.name}: exit status {status}: {output[-400:]}"] if status not in full.statuses else []
     if "warning: " not in output and "ERROR: " not in output and "cannot be written" not in output:
         problems.append(f"{full.name}: nothing says what could not be written: {output[-600:]}")
-    trouble.tried(problems, output)
+    trouble.count_trial(problems, output)
     print(f"{trouble.name}: {full.name}, exit status {status}, {lost} lost", flush=True)

@@ -75,7 +75,7 @@ def _together(names: Sequence[str], trouble: Trouble, *, verbose: bool) -> None:
         problems = [f"{name}: {lost} other cases are not scored"] if lost else []
         if outcome["status"] != "error" or not outcome["error_type"] or "\n" in outcome["error"]:
             problems.append(f"{name}: the case is {outcome['status']}, {outcome['error_type']}: {outcome['error']}")
-        trouble.tried(problems, output if name == names[0] else "")
+        trouble.count_trial(problems, output if name == names[0] else "")
 
 
 NOT_RUN: Mapping[str, Any] = MappingProxyType({"status": "not run", "error_type": None, "error": None})

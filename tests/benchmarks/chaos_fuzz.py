@@ -28,7 +28,7 @@ from types import FrameType
 from typing import Any
 
 from chaos_formats import INPUTS, Files, Target, input_targets
-from chaos_mutations import mutated
+from chaos_mutations import mutate
 from chaos_stored import RECORDS, RESULTS, stored_targets, write
 
 __all__ = ["SHARES", "Tried", "fuzz"]
@@ -101,13 +101,13 @@ def _main(trials: int, seed: int, first: int) -> None:
         random = Random(f"{seed}-{number}")
         targets = by_share[share]
         target = targets[number % len(targets)] if share != INPUTS else random.choice(targets)
-        mutation, data = mutated(target.files[target.broken], random)
+        mutation, data = mutate(target.files[target.broken], random)
         if target.broken == "pytest.ini":  # pytest reads it before any plugin, with a traceback for invalid UTF-8
             data = data.decode("utf-8", "ignore").encode()
         files = {**target.files, target.broken: data}
         if share == RESULTS and ".rageval/runs/r/results.json" in files:
             files[".rageval/runs/r/results.json"] = data
-        faults, seconds = _tried(target, files, apart=number % EACH_AS_PROCESS == 0)
+        faults, seconds = _run_input(target, files, apart=number % EACH_AS_PROCESS == 0)
         os.chdir(home)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         if peak > LARGEST_MB:
@@ -128,7 +128,7 @@ def _shares(trials: int) -> Iterator[str]:
         yield share
 
 
-def _tried(target: Target, files: Files, *, apart: bool) -> tuple[list[str], float]:
+def _run_input(target: Target, files: Files, *, apart: bool) -> tuple[list[str], float]:
     """Return the faults of the commands of one input, and the seconds of the slowest."""
     faults, slowest = [], 0.0
     with tempfile.TemporaryDirectory(prefix="rageval-chaos-") as name:
@@ -165,7 +165,7 @@ def _in_process(command: str) -> str:
     signal.setitimer(signal.ITIMER_REAL, BLOCKED_S)
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            status = _called(program, arguments)
+            status = _run_program(program, arguments)
     except _HangError:
         return f"hangs at {_late[0]}"
     except BaseException as error:  # a user would see a traceback
@@ -179,7 +179,7 @@ def _in_process(command: str) -> str:
     return _fault(program, status, output.getvalue())
 
 
-def _called(program: str, arguments: list[str]) -> int:
+def _run_program(program: str, arguments: list[str]) -> int:
     if program == "pytest":
         import pytest
 
@@ -190,7 +190,7 @@ def _called(program: str, arguments: list[str]) -> int:
 
 
 def _as_process(command: str) -> str:
-    """Run one command as a user does, and return its fault, "" for none."""
+    """Run one command in a separate process, like a user, and return its fault, "" for none."""
     program, *arguments = shlex.split(command)
     start = {
         "pytest": ["-m", "pytest"],

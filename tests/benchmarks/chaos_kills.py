@@ -108,7 +108,7 @@ class Killed:
 
     def kill(self, kind: signal.Signals, moment: int, random: Random, *args: str) -> str:
         """Kill a run a little after its ``moment``-th call, and return its output."""
-        with self.project.started(*args) as process:
+        with self.project.start(*args) as process:
             while self.calls <= moment and process.poll() is None:
                 time.sleep(0.005)
             time.sleep(random.uniform(0, DELAY_S))
@@ -126,11 +126,11 @@ def kills(trials: int, seed: int) -> list[Trouble]:
         first = number // len(VARIANTS)
         signals = [SIGNALS[(first + at) % len(SIGNALS)] for at in range(variant.kills)]
         with ExitStack() as stack:
-            _trial(_opened(variant, stack), variant, signals, random, troubles[variant])
+            _trial(_open_project(variant, stack), variant, signals, random, troubles[variant])
     return list(troubles.values())
 
 
-def _opened(variant: Variant, stack: ExitStack) -> Killed:
+def _open_project(variant: Variant, stack: ExitStack) -> Killed:
     """Return the project of a variant, and its server."""
     server = stack.enter_context(ChaosServer())
     server.delay_s = DELAY_S
@@ -158,25 +158,25 @@ def _trial(killed: Killed, variant: Variant, signals: list[signal.Signals], rand
     trouble.asked_twice += again
     problems = [f"{lost} cases are not scored, exit status {status}: {output[-300:]}"] if lost or status else []
     problems += [f"{again} calls more than the cases and what was in flight"] if again else []
-    if not problems and _measured(killed.project) != _undisturbed(variant):
+    if not problems and _scores_and_gates(killed.project) != _reference_scores(variant):
         problems.append("the results differ from those of an undisturbed run")
-    trouble.tried([f"{', '.join(where)}: {problem}" for problem in problems], printed + output)
+    trouble.count_trial([f"{', '.join(where)}: {problem}" for problem in problems], printed + output)
     print(
         f"{trouble.name}: {', '.join(where)}, {killed.calls} calls in all for {variant.calls}, {lost} lost", flush=True
     )
 
 
-def _measured(project: Project) -> tuple[object, ...]:
+def _scores_and_gates(project: Project) -> tuple[object, ...]:
     scores = {name: each["scores"] for name, each in project.outcomes().items()}
     return scores, project.gates()
 
 
 @lru_cache(maxsize=len(VARIANTS))
-def _undisturbed(variant: Variant) -> tuple[object, ...]:
+def _reference_scores(variant: Variant) -> tuple[object, ...]:
     """Return the scores and gates of a run that is not interrupted."""
     with ExitStack() as stack:
-        project = _opened(variant, stack).project
+        project = _open_project(variant, stack).project
         status, output = project.run(*variant.args, "--rag-json", "results.json")
         if status:
             raise RuntimeError(f"the undisturbed run ended with {status}: {output}")
-        return _measured(project)
+        return _scores_and_gates(project)

@@ -66,7 +66,7 @@ class Trouble:
         counts = (self.trials, self.survived, self.lost, self.asked_twice, self.tracebacks)
         return [self.name, *map(str, counts)]
 
-    def tried(self, problems: Sequence[str], output: str = "") -> None:
+    def count_trial(self, problems: Sequence[str], output: str = "") -> None:
         """Count a trial, which survived if it has no problems and no traceback."""
         self.trials += 1
         match = TRACEBACK.search(output)
@@ -103,7 +103,7 @@ class Project:
 
     def run(self, *args: str, **environment: str) -> tuple[int, str]:
         """Run pytest to its end, and return its exit status and its output."""
-        with self.started(*args, **environment) as process:
+        with self.start(*args, **environment) as process:
             try:
                 status = process.wait(LONGEST_S)
             except subprocess.TimeoutExpired:
@@ -111,7 +111,7 @@ class Project:
                 status = -1
         return status, (self.path / "output.txt").read_text(errors="replace")
 
-    def started(self, *args: str, **environment: str) -> subprocess.Popen[bytes]:
+    def start(self, *args: str, **environment: str) -> subprocess.Popen[bytes]:
         """Start pytest in a separate process group; its output goes to output.txt."""
         with (self.path / "output.txt").open("wb") as output:
             return subprocess.Popen(

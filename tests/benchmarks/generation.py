@@ -92,7 +92,7 @@ def name(draw: random.Random, syllables: int) -> str:
     return "".join(draw.choices(SYLLABLES, k=syllables)).title()
 
 
-def measured(folder: Path) -> tuple[float, float, str]:
+def measure(folder: Path) -> tuple[float, float, str]:
     """Run `rageval generate`; return its CPU seconds, its memory in MB, and its line about the drafts."""
     code = "import sys; from pytest_rageval.cli import main; sys.exit(main())"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -122,7 +122,7 @@ def tables(n: int) -> None:
         folder = Path(name_of_folder)
         for size in (n // 10, n):
             people(folder, size)
-            seconds, memory, line = measured(folder)
+            seconds, memory, line = measure(folder)
             n_drafts = json.loads((folder / "out" / "manifest.json").read_text(encoding="utf-8"))["drafts"]["kept"]
             assert n_drafts > 0.9 * size, line
             rows.append([f"{size:,}", f"{seconds:.1f}", f"{LIMIT:.0f}", f"{memory:.0f}", line])
@@ -142,7 +142,7 @@ def texts(n: int) -> None:
                 (folder / "plan.toml").write_text(CORPUS.format(path=crud / "*.txt"), encoding="utf-8")
             else:
                 documents(folder, n)
-            seconds, memory, line = measured(folder)
+            seconds, memory, line = measure(folder)
             limits = (f"{LIMIT_OF_DOCUMENTS:.0f}", f"{LIMIT_OF_MEMORY}")
             rows.append([label, f"{seconds:.1f}", limits[0], f"{memory:.0f}", limits[1], line])
     print()

@@ -21,7 +21,7 @@ from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.paired_tests import PairedTest, paired_test
 from pytest_rageval.analysis.baseline.power import least_drop
 
-__all__ = ["METHODS", "Session", "detected", "red"]
+__all__ = ["METHODS", "Session", "detected", "red_shares"]
 
 ALPHA = 0.05
 AGREE = 0.7  # share of cases in which a metric follows the change of the case
@@ -93,22 +93,22 @@ class Session:
         """Return the tests of all gates; the drop is in the first gate, or in the shared cases of all gates."""
         if not self.shared:
             each = [self.changes(drop if not gate else 0.0, draw) for gate in range(self.gates)]
-            return [compared(changes, f"{gate}-") for gate, changes in enumerate(each)]
+            return [paired_test_of(changes, f"{gate}-") for gate, changes in enumerate(each)]
         base, tests = self.changes(drop, draw), []
         for _ in range(self.gates):
             follows = draw.random(self.cases) < AGREE
-            tests.append(compared(np.where(follows, base, self.changes(0.0, draw)), ""))
+            tests.append(paired_test_of(np.where(follows, base, self.changes(0.0, draw)), ""))
         return tests
 
 
-def compared(changes: Changes, prefix: str) -> PairedTest:
+def paired_test_of(changes: Changes, prefix: str) -> PairedTest:
     """Return the paired test of two runs with these changes; each case is a unit."""
     values = changes.tolist()
     test = paired_test([max(0.0, value) for value in values], [max(0.0, -value) for value in values], alpha=ALPHA)
     return replace(test, changes={f"{prefix}{at}": value for at, value in enumerate(values) if value})
 
 
-def red(session: Session, drop: float, experiments: int) -> dict[str, float]:
+def red_shares(session: Session, drop: float, experiments: int) -> dict[str, float]:
     """Return the share of red sessions by method; with a drop and separate cases, only its gate counts."""
     shares = dict.fromkeys(METHODS, 0.0)
     for draw in _draws(experiments):
@@ -132,7 +132,7 @@ def detected(session: Session, experiments: int) -> tuple[float, float]:
         if drop is None:
             raise SystemExit(f"{session.cases} cases are too few")
         drops.append(drop)
-        tests[0] = compared(session.changes(drop, draw), "0-")
+        tests[0] = paired_test_of(session.changes(drop, draw), "0-")
         hits += joint_flips(tests)[0] <= ALPHA
     return fmean(drops), hits / experiments
 

@@ -23,7 +23,7 @@ STRENGTHS = {
 """Logarithms of the strengths, with mean 0, and shares of ties. Systems far apart have no share of 0.4."""
 
 
-def measured(logs: tuple[float, ...], n: int, ties: float, rounds: int) -> tuple[float, float]:
+def coverage_and_width(logs: tuple[float, ...], n: int, ties: float, rounds: int) -> tuple[float, float]:
     """Return the coverage and the mean width for ``n`` cases; ``ties`` is the share of ties, in 0..1."""
     generator = np.random.default_rng(3)
     names = [str(at) for at in range(len(logs))]
@@ -51,7 +51,7 @@ def main() -> None:
     for name, (logs, shares) in STRENGTHS.items():
         for ties in shares:
             for n in (5, 15, 40, 120):
-                coverage, width = measured(logs, n, ties, rounds)
+                coverage, width = coverage_and_width(logs, n, ties, rounds)
                 print(f"{name:9}  ties {ties:.1f}  cases {n:3}  coverage {coverage:.3f}  width {width:3.0f}")
 
 

@@ -77,7 +77,7 @@ def outcomes_of(plan: Plan, draw: random.Random, chances: dict[str, float]) -> I
             yield Outcome(node, f"{testbed}-q{at}", testbed, {}, "mine", "scored", scores=scores)
 
 
-def simulated(gates: int, sessions: int) -> Counter[str]:
+def simulate(gates: int, sessions: int) -> Counter[str]:
     """Return how many simulated sessions turn red, for each value of ``rag_alpha_per``."""
     plan, red = plan_of(gates), Counter[str]()
     for number in range(sessions):
@@ -131,7 +131,7 @@ def main() -> None:
     args = parser.parse_args()
     rows = [["simulated sessions that turn red", "gates", *(f"rag_alpha_per = {per}" for per in ALPHA_PER)]]
     for gates in GATES:
-        red = simulated(gates, args.simulated)
+        red = simulate(gates, args.simulated)
         shares = [share(red[per] / args.simulated, args.simulated) for per in ALPHA_PER]
         rows.append([f"{CASES} cases a gate", f"{gates}", *shares])
     print(table(rows), flush=True)

@@ -23,7 +23,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from many_gates import METHODS, Session, detected, red, share
+from many_gates import METHODS, Session, detected, red_shares, share
 from measuring import table
 from numpy.typing import NDArray
 
@@ -175,7 +175,7 @@ def many_gates(experiments: int) -> None:
             Session(gates, 60, 0.1), Session(gates, 60, 0.4), Session(gates, 60, 0.2, shared=True),
             Session(gates, 60, 0.4, graded=True),
         ):  # fmt: skip
-            shares = red(each, 0.0, experiments)
+            shares = red_shares(each, 0.0, experiments)
             rows.append([_label(each), f"{gates}", *(share(of, experiments) for of in shares.values())])
     print(table(rows), flush=True)
     rows = [["sessions that find a drop of 15 points", "gates", *METHODS]]
@@ -183,7 +183,7 @@ def many_gates(experiments: int) -> None:
         Session(40, 60, 0.02), Session(40, 60, 0.05), Session(40, 60, 0.1), Session(10, 60, 0.05, shared=True),
         Session(10, 60, 0.2, shared=True), Session(20, 60, 0.1, shared=True), Session(20, 60, 0.1, True, True),
     ):  # fmt: skip
-        shares = red(each, 0.15, experiments)
+        shares = red_shares(each, 0.15, experiments)
         rows.append([_label(each), f"{each.gates}", *(share(of, experiments) for of in shares.values())])
     print(table(rows), flush=True)
     rows = [["smallest detectable drop at the true share, wished 77 % to 83 %", "gates", "points", "found"]]

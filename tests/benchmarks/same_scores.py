@@ -54,7 +54,7 @@ class Calls:
         size = sum((folder / name).stat().st_size for name in ("cases.jsonl", "answers.jsonl"))
         self._chunk_bytes = size // CHUNKS
 
-    def started(self, out: str, *args: str, subfolder: str = "") -> subprocess.Popen[bytes]:
+    def start(self, out: str, *args: str, subfolder: str = "") -> subprocess.Popen[bytes]:
         """Start a call that writes the folder ``out``; its input files are in the folder ``subfolder``."""
         files = (f"jsonl:{subfolder}cases.jsonl", f"{subfolder}answers.jsonl")
         command = [sys.executable, "-c", CODE, str(self._chunk_bytes), out, *files, *args]
@@ -64,13 +64,13 @@ class Calls:
 
     def whole(self, out: str, *args: str, subfolder: str = "") -> dict[str, bytes]:
         """Return the files of a call that must not differ."""
-        status = self.started(out, *args, subfolder=subfolder).wait()
+        status = self.start(out, *args, subfolder=subfolder).wait()
         if status:
             sys.exit(f"rageval score exited with {status}:\n{(self._folder / 'log.txt').read_text()}")
         paths = [*sorted((self._folder / out / "cases").iterdir()), self._folder / out / "summary.json"]
         return {path.name: path.read_bytes() for path in paths}
 
-    def finished(self, out: str) -> int:
+    def chunk_count(self, out: str) -> int:
         """Return the number of chunks that the folder of a killed call holds."""
         return len(list((self._folder / out).glob("work/results/*")))
 
@@ -78,11 +78,11 @@ class Calls:
 def kills(calls: Calls, expected: dict[str, bytes], seconds: float, trials: int, draw: random.Random) -> Iterator[bool]:
     """Yield for each trial whether a killed and restarted call writes the expected bytes."""
     for trial in range(trials):
-        process = calls.started(f"killed-{trial}", "--jobs", "2")
+        process = calls.start(f"killed-{trial}", "--jobs", "2")
         time.sleep(draw.uniform(0.0, 1.0) * seconds)
         process.kill()
         process.wait()
-        print(f"kill {trial + 1}: {calls.finished(f'killed-{trial}')} chunks were finished", flush=True)
+        print(f"kill {trial + 1}: {calls.chunk_count(f'killed-{trial}')} chunks were finished", flush=True)
         yield calls.whole(f"killed-{trial}", "--jobs", "2") == expected
 
 

@@ -22,7 +22,7 @@ PLUGIN = "pytest_rageval.plugin"
 _IMPORT = re.compile(r"import time:\s*(\d+) \|\s*\d+ \|\s*(\S+)$", re.MULTILINE)
 
 
-def added(pairs: int, folder: Path, with_it: list[str], without: list[str], autoload: bool) -> list[Cost]:
+def added_costs(pairs: int, folder: Path, with_it: list[str], without: list[str], autoload: bool) -> list[Cost]:
     """Return what the plugin added in each pair of runs."""
     more, less = alternate(pairs, (with_it, folder, autoload), (without, folder, autoload))
     return [one.minus(other) for one, other in zip(more, less, strict=True)]
@@ -68,7 +68,7 @@ def main() -> None:
         folder = Path(name)
         commands = sides(folder)
         for label, (with_it, without, autoload) in commands.items():
-            costs = added(pairs, folder, with_it, without, autoload)
+            costs = added_costs(pairs, folder, with_it, without, autoload)
             low, _, high = quantiles([1000 * cost.wall for cost in costs], n=4)
             typical = Cost.median(costs)
             wall, cpu = f"{1000 * typical.wall:+.1f}", f"{1000 * typical.cpu:+.1f}"

@@ -83,7 +83,7 @@ def main() -> None:
             start = time.perf_counter()
             open_[kind.name] = kind.open(folder / kind.name, args.passages)
             loaded[kind.name] = time.perf_counter() - start
-        seconds, recall = measured(vectors, open_, queries)
+        seconds, recall = measure(vectors, open_, queries)
         head = f"{args.passages:,} x {args.dimension}"
         rows = [[head, "build s", "load s", "ms a query", "p95", "x flat", "recall@10",
                  "MiB in memory", "MiB on disk"]]  # fmt: skip
@@ -98,7 +98,7 @@ def main() -> None:
         print(table([*rows, ["wished of hnsw", "< 120", "", "", "", ">= 10", ">= 0.95", "", ""]]))
 
 
-def measured(
+def measure(
     vectors: Vectors, indexes: dict[str, Searcher], queries: Any
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
     """Return the seconds of each query, scored as the retriever scores, and the recall, by index."""

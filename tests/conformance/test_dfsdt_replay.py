@@ -88,7 +88,7 @@ def _nodes(node: Node) -> list[Node]:
     return [node, *(each for child in node["children"] for each in _nodes(child))]
 
 
-def replayed(record: Node) -> tuple[Log, Answer]:
+def replay(record: Node) -> tuple[Log, Answer]:
     """Run ``dfsdt`` on a log with the options of the published runs."""
     log = Log(record["tree"]["tree"])
     ran = record["forward_args"]
@@ -121,7 +121,7 @@ def test_replies_of_a_log_reproduce_its_tree(rageval_data: Path) -> None:
     assert len(expected) == 7
     for name, counts in expected.items():
         record = json.loads((folder / name).read_text(encoding="utf-8"))
-        log, answer = replayed(record)
+        log, answer = replay(record)
         recorded = read_tree(Fields(name, record["tree"]["tree"])).steps
         key = name.partition("_ChatGPT")[0]
         assert (log.replied, log.asked) == (counts["query_count"], counts["query_count"] + FAILED.get(key, 0)), name

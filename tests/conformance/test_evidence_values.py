@@ -48,7 +48,7 @@ def read(folder: Path, locator: EvidenceLocator | None = None) -> Iterator[Passa
     return passages(places(("lines:docs.txt",), folder, formats), formats, parse_chunking("tokens 60"), locator)
 
 
-def labelled(chunks: list[Passage]) -> Iterator[tuple[Instance, list[str]]]:
+def labelled_records(chunks: list[Passage]) -> Iterator[tuple[Instance, list[str]]]:
     """Yield records with a ranking of chunks for each; a unit is the inner text of a chunk."""
     rng = random.Random(20)
     once = [chunk for chunk in chunks if sum(chunk.text[4:44] in other.text for other in chunks) == 1]
@@ -72,7 +72,7 @@ def _inside(chunk: Passage) -> tuple[int, int]:
 
 
 def test_values_equal_those_of_qrels_over_the_same_chunks(documents: Path) -> None:
-    records = list(labelled([chunk for chunk in read(documents) if len(chunk.text) > 60]))
+    records = list(labelled_records([chunk for chunk in read(documents) if len(chunk.text) > 60]))
     locator = EvidenceLocator(instance for instance, _ in records)
     chunk_ids = {chunk.id for chunk in read(documents, locator)}
     locator.check()

@@ -65,22 +65,22 @@ def test_passages_equal_the_reference_vectors(
     assert " ".join(names(instance, 5, noise, correct)) == expected
 
 
-def realised(instances: tuple[Instance, ...], passages: int, noise: float) -> Counter[str]:
+def compositions(instances: tuple[Instance, ...], passages: int, noise: float) -> Counter[str]:
     """Count the supplied compositions, such as "5p0n"."""
     rows = [Counter(name[0] for name in names(instance, passages, noise)) for instance in instances]
     return Counter(f"{row['p'] + row['w']}p{row['n']}n" for row in rows)
 
 
 def test_published_files_have_the_expected_compositions(published: dict[str, tuple[Instance, ...]]) -> None:
-    assert realised(published["en_fact"], 5, 0) == {
+    assert compositions(published["en_fact"], 5, 0) == {
         "5p0n": 38, "4p0n": 12, "3p0n": 17, "2p0n": 19, "1p0n": 14,
     }  # fmt: skip
-    assert realised(published["zh_fact"], 5, 1)["0p0n"] == 3
+    assert compositions(published["zh_fact"], 5, 1)["0p0n"] == 3
     for noise in (0, 0.2, 0.4, 0.6, 0.8, 1):
         exact = math.ceil(5 * noise)
-        assert realised(published["zh_refine"], 5, noise) == {f"{5 - exact}p{exact}n": 300}
-    assert realised(published["zh_refine"], 10, 0)["5p5n"] == 118
-    assert realised(published["zh_refine"], 10, 0.9) == {"1p9n": 269, "2p8n": 6, "3p7n": 9, "4p6n": 10, "5p5n": 6}
+        assert compositions(published["zh_refine"], 5, noise) == {f"{5 - exact}p{exact}n": 300}
+    assert compositions(published["zh_refine"], 10, 0)["5p5n"] == 118
+    assert compositions(published["zh_refine"], 10, 0.9) == {"1p9n": 269, "2p8n": 6, "3p7n": 9, "4p6n": 10, "5p5n": 6}
 
 
 def reference(row: dict[str, Any], passages: int, noise: float, correct: float) -> list[str]:

@@ -64,7 +64,7 @@ def recorded(rageval_data: Path, project: Project) -> Project:
     return project
 
 
-def analyzed(project: Project, *args: str) -> Any:
+def analyze(project: Project, *args: str) -> Any:
     ran = project.command("analyze", "matching", *args, "--json")
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
@@ -72,16 +72,16 @@ def analyzed(project: Project, *args: str) -> Any:
 
 def test_means_equal_the_figures_of_the_rankings(recorded: Project) -> None:
     for metric, figures in FIGURES.items():
-        means = {each["system"]: each["mean"] for each in analyzed(recorded, "--metric", metric)["systems"]}
+        means = {each["system"]: each["mean"] for each in analyze(recorded, "--metric", metric)["systems"]}
         assert [means[name] for name in SYSTEMS] == pytest.approx(figures, abs=5e-5), metric
-    grid = analyzed(recorded, "--rows", "system", "--cols", "topic")["grid"]
+    grid = analyze(recorded, "--rows", "system", "--cols", "topic")["grid"]
     assert grid["cols"] == ["bridge", "comparison", "yes_no"]
     for name, cells in zip(grid["rows"], grid["cells"], strict=True):
         assert [(round(cell["mean"] * cell["n"]), cell["n"]) for cell in cells] == list(TOPICS[name])
 
 
 def test_graph_is_best_and_separable_and_the_two_weakest_are_not_separable(recorded: Project) -> None:
-    comparison = analyzed(recorded)
+    comparison = analyze(recorded)
     best = comparison["best"][0]
     assert (best["of"], best["system"], best["not_separable"]) == ("all", "graph", [])
     assert sorted(best["separable"]) == ["lightrag", "nano", "vdb"]
