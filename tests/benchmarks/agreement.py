@@ -1,9 +1,9 @@
-"""What agreement with intervals costs over a million label pairs, and what resampling the pairs themselves would.
+"""What agreement with intervals costs over a million label pairs, against resampling the pairs.
 
     python tests/benchmarks/agreement.py [--pairs N]
 
-Wished: under 10 s. We draw kinds of cases, as counts, 1,000 times; the other side draws the pairs and takes kappa of
-each draw, a few times, told for 1,000. Both sides run in this process.
+Target: under 10 s. We resample counts of kinds of cases 1,000 times. The other side resamples the pairs a few times,
+computes kappa of each sample, and its time is extrapolated to 1,000. Both sides run in this process.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def main() -> None:
     for levels, people, answers in (((0.0, 1.0), 1, 1), (SCALE, 1, 1), (SCALE, 2, 1), (SCALE, 1, 2)):
         ratings = _ratings(n // people, levels, people, answers)
         start = time.perf_counter()
-        found = agreement(ratings, levels)
+        result = agreement(ratings, levels)
         ours = time.perf_counter() - start
-        assert found.kappa.ci95 is not None
+        assert result.kappa.ci95 is not None
         other = _drawing_pairs(ratings, levels) if people == answers == 1 else None
-        told = ("", "") if other is None else (f"{other:.0f}", f"{other / ours:.0f} x")
-        rows.append([f"{found.n:,}", str(len(levels)), str(people), str(answers), f"{ours:.2f}", *told])
+        other_columns = ("", "") if other is None else (f"{other:.0f}", f"{other / ours:.0f} x")
+        rows.append([f"{result.n:,}", str(len(levels)), str(people), str(answers), f"{ours:.2f}", *other_columns])
     print(table(rows))
 
 
@@ -59,8 +59,8 @@ def _drawing_pairs(ratings: list[Rating], levels: tuple[float, ...]) -> float:
     ready = time.perf_counter()
     generator = np.random.default_rng(0)
     for _ in range(DRAWS):
-        drawn = cells[generator.integers(len(cells), size=len(cells))]
-        shares = np.bincount(drawn, minlength=size * size).reshape(size, size) / len(cells)
+        sample = cells[generator.integers(len(cells), size=len(cells))]
+        shares = np.bincount(sample, minlength=size * size).reshape(size, size) / len(cells)
         expected = float(shares.sum(axis=1) @ shares.sum(axis=0))
         assert (float(np.trace(shares)) - expected) / (1 - expected) < 1
     return ready - start + (time.perf_counter() - ready) / DRAWS * MAX_RESAMPLES

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/baseline.py [--rounds N] [--cases N]
 
-Wished: at most 0.3 s more. A fifth of the answers differ from the baseline's, and gates are held to it over all cases
-and in each topic. Times are of whole processes, medians of alternating runs.
+Target: at most 0.3 s more. A fifth of the answers differ from the baseline's. Gates compare all cases and each topic
+with the baseline. Times are of whole processes, medians of alternating runs.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from pytest_rageval import rag_case
 def test_case(rag):
     pass
 """
-HELD = ("--rag-gate", "accuracy >= baseline - 0.2", "--rag-gate", "token_f1[topic=*] >= baseline - 0.2")
-NOT_HELD = ("--rag-gate", "accuracy >= 0.2", "--rag-gate", "token_f1[topic=*] >= 0.2")
+BASELINE_GATES = ("--rag-gate", "accuracy >= baseline - 0.2", "--rag-gate", "token_f1[topic=*] >= baseline - 0.2")
+ABSOLUTE_GATES = ("--rag-gate", "accuracy >= 0.2", "--rag-gate", "token_f1[topic=*] >= 0.2")
 
 
 def project(folder: Path, n: int) -> None:
-    """Write ``n`` cases and their baseline, from which a fifth of the answers then differ."""
+    """Write ``n`` cases and their baseline; a fifth of the later answers differ from it."""
     folder.mkdir()
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "conftest.py").write_text(CONFTEST)
@@ -79,7 +79,7 @@ def main() -> None:
         folder = Path(name) / "project"
         project(folder, args.cases)
         plugin = pytest_command("-p", "pytest_rageval.plugin")
-        sides = ([*plugin, *NOT_HELD], [*plugin, "--rag-baseline", "b.json", *HELD])
+        sides = ([*plugin, *ABSOLUTE_GATES], [*plugin, "--rag-baseline", "b.json", *BASELINE_GATES])
         without, with_it = (
             Cost.median(costs) for costs in alternate(args.rounds, *((side, folder, False) for side in sides))
         )

@@ -1,15 +1,15 @@
-"""What BM25 costs: the project's retriever against rank-bm25 and against bm25s alone, over the same passages.
+"""What BM25 costs: the project's retriever against rank-bm25 and bm25s, over the same passages.
 
     python tests/benchmarks/bm25.py [--passages N] [--queries N] [--rounds N]
 
 The passages are synthetic: words of a vocabulary of 200,000 by Zipf's and Mandelbrot's law (the r-th is drawn with a
 weight of 1 / (r + 2.7) ** 1.07), lengths lognormal with a median of 80 words. A query is seven successive words of a
-passage, so common words are in it as they are in questions. All sides get the same words, one query at a time, and the
-ten best are asked for. rank-bm25, which takes a second for what others do in milliseconds, answers few of them.
+passage, so it contains common words, like a question. All sides get the same words, one query at a time, and return
+the ten best passages. rank-bm25 answers only a few queries: one takes it a second, and the others milliseconds.
 
-The scores of the project and of bm25s are compared, and their passages wherever the scores tell them apart. Each
-memory is the peak of a process of its own, beside one that only holds the passages. Wished: at least 100 x rank-bm25,
-at least 0.85 of bm25s, a saved index loaded in under 0.5 s.
+The project and bm25s must return equal scores, and the same passages except for ties. Each memory figure is the peak
+of a separate process; another process, which only holds the passages, is listed for comparison. Targets: at least
+100 x rank-bm25, at least 0.85 of bm25s, a saved index loaded in under 0.5 s.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from pytest_rageval.text.words import words
 
 VOCABULARY, K, FEW = 200_000, 10, 10
 K1, B = 0.9, 0.4
-KIB = 1 if sys.platform == "darwin" else 1024  # what ru_maxrss counts in
+KIB = 1 if sys.platform == "darwin" else 1024  # unit of ru_maxrss
 
-HELD, RANK, BARE = "the passages alone", "rank-bm25", "bm25s"
+PASSAGES_ONLY, RANK_BM25, BM25S = "the passages alone", "rank-bm25", "bm25s"
 BUILT, LOADED = "pytest-rageval", "pytest-rageval, loaded"
 
 Best = list[tuple[int, float]]
 
 
 def write(path: Path, count: int) -> None:
-    """Write the passages, one a line."""
+    """Write synthetic passages, one a line."""
     chance = Random(7)
     vocabulary = [f"w{number:x}" for number in range(VOCABULARY)]
     weights = [*accumulate((rank + 2.7) ** -1.07 for rank in range(VOCABULARY))]
@@ -68,7 +68,7 @@ def ours(passages: tuple[Passage, ...], folder: Path) -> Any:
     return build(RetrieverParts(passages, {"k1": K1, "b": B}, store=IndexStore(folder)))
 
 
-def bare(passages: tuple[Passage, ...]) -> Callable[[str], Best]:
+def bm25s_search(passages: tuple[Passage, ...]) -> Callable[[str], Best]:
     """Return a search by bm25s alone."""
     import bm25s
 
@@ -82,7 +82,7 @@ def bare(passages: tuple[Passage, ...]) -> Callable[[str], Best]:
     return search
 
 
-def ranked(passages: tuple[Passage, ...]) -> Callable[[str], Best]:
+def rank_bm25_search(passages: tuple[Passage, ...]) -> Callable[[str], Best]:
     """Return a search by rank-bm25."""
     import numpy as np
     from rank_bm25 import BM25Okapi
@@ -96,51 +96,51 @@ def ranked(passages: tuple[Passage, ...]) -> Callable[[str], Best]:
     return search
 
 
-MADE = {RANK: ranked, BARE: bare}
+BUILDERS = {RANK_BM25: rank_bm25_search, BM25S: bm25s_search}
 
 
 def cost(side: str, path: Path, folder: Path) -> tuple[float, float, float]:
-    """Do what a side does before the first query; return seconds, those of loading, and MiB at this process's peak."""
+    """Prepare a side and run one query; return all seconds, the seconds of loading, and this process's peak in MiB."""
     passages = read(path)
-    begun, load = time.perf_counter(), 0.0
+    start, load = time.perf_counter(), 0.0
     if side in (BUILT, LOADED):
         retriever = ours(passages, folder)
         load = retriever.facts["load_s"]
         retriever.search("w0", K)
-    elif side in MADE:
-        MADE[side](passages)("w0")
-    return time.perf_counter() - begun, load, getrusage(RUSAGE_SELF).ru_maxrss * KIB / 2**20
+    elif side in BUILDERS:
+        BUILDERS[side](passages)("w0")
+    return time.perf_counter() - start, load, getrusage(RUSAGE_SELF).ru_maxrss * KIB / 2**20
 
 
 def costs(path: Path, folder: Path) -> dict[str, tuple[float, float, float]]:
-    """Return the `cost` of each side, each in a process of its own, one after the other."""
-    context = get_context("spawn")  # a fork would begin with the memory of this process
-    found = {}
-    for side in (HELD, RANK, BARE, BUILT, LOADED):
+    """Return the `cost` of each side; each runs in a separate process, one after the other."""
+    context = get_context("spawn")  # a fork would inherit the memory of this process
+    by_side = {}
+    for side in (PASSAGES_ONLY, RANK_BM25, BM25S, BUILT, LOADED):
         with ProcessPoolExecutor(1, context) as process:
-            found[side] = process.submit(cost, side, path, folder).result()
-    return found
+            by_side[side] = process.submit(cost, side, path, folder).result()
+    return by_side
 
 
-def same(found: Best, theirs: Best) -> bool:
-    """Return whether two lists agree: in their scores, and in the passages but for ties."""
-    close = all(abs(a - b) <= 1e-6 * b for (_, a), (_, b) in zip(found, theirs, strict=True))
+def same(best: Best, theirs: Best) -> bool:
+    """Return whether two lists have equal scores, and the same passages except for ties."""
+    close = all(abs(a - b) <= 1e-6 * b for (_, a), (_, b) in zip(best, theirs, strict=True))
     clear = [place for place, score in theirs if score > theirs[-1][1] * (1 + 1e-6)]
-    return close and {place for place, _ in found} >= set(clear)
+    return close and {place for place, _ in best} >= set(clear)
 
 
 def rates(sides: dict[str, Callable[[str], Best]], queries: Sequence[str], rounds: int) -> dict[str, float]:
-    """Return the queries a second of each side, each the median of its rounds."""
-    taken: dict[str, list[float]] = {side: [] for side in sides}
+    """Return the queries per second of each side, the median over the rounds."""
+    rates_of_rounds: dict[str, list[float]] = {side: [] for side in sides}
     for number in range(rounds + 1):
         for side in sides if number % 2 else reversed(sides):
-            asked = queries[:FEW] if side == RANK else queries
-            begun = time.perf_counter()
-            for query in asked:
+            batch = queries[:FEW] if side == RANK_BM25 else queries
+            start = time.perf_counter()
+            for query in batch:
                 sides[side](query)
             if number:
-                taken[side].append(len(asked) / (time.perf_counter() - begun))
-    return {side: median(each) for side, each in taken.items()}
+                rates_of_rounds[side].append(len(batch) / (time.perf_counter() - start))
+    return {side: median(each) for side, each in rates_of_rounds.items()}
 
 
 def main() -> None:
@@ -152,23 +152,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         path, folder = Path(name) / "passages.txt", Path(name) / "indexes"
         write(path, args.passages)
-        took = costs(path, folder)
+        costs_by_side = costs(path, folder)
         disk = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 2**20
         passages = read(path)
         retriever = ours(passages, folder)
-        sides = {side: make(passages) for side, make in MADE.items()}
+        sides = {side: make(passages) for side, make in BUILDERS.items()}
     chance = Random(8)
     queries = [" ".join(words(chance.choice(passages).text)[:7]) for _ in range(args.queries)]
     for query in queries:
-        found = [(int(item.doc_id), item.score or 0.0) for item in retriever.search(query, K)]
-        assert same(found, sides[BARE](query)), query
+        best = [(int(item.doc_id), item.score or 0.0) for item in retriever.search(query, K)]
+        assert same(best, sides[BM25S](query)), query
     rate = rates({BUILT: lambda query: retriever.search(query, K), **sides}, queries, args.rounds)
     rows = [[f"{args.passages:,} passages, {K} best", "queries/s", "ours is"]]
     rows += [[side, f"{each:,.1f}", f"{rate[BUILT] / each:.2f} x"] for side, each in rate.items()]
     print(table([*rows, ["wished", "", ">= 100 x, 0.85 x"]]), end="\n\n")
     rows = [["until the first query", "s", "of them loading", "MiB at the peak", "above the passages"]]
-    for side, (seconds, load, peak) in took.items():
-        above = peak - took[HELD][2]
+    for side, (seconds, load, peak) in costs_by_side.items():
+        above = peak - costs_by_side[PASSAGES_ONLY][2]
         rows.append([side, f"{seconds:.2f}", f"{load:.3f}" if load else "", f"{peak:.0f}", f"{above:.0f}"])
     print(table([*rows, ["wished", "", "< 0.500", "", ""]]), end="\n\n")
     print(f"{disk:.0f} MiB on disk; {len(queries)} queries with the scores of bm25s, and its passages but for ties.")

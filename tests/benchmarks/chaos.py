@@ -1,4 +1,4 @@
-"""What becomes of a run in trouble: kills, crashes, a faulty server, a full disk, and malformed files.
+"""How runs survive kills, crashes, a faulty server, a full disk, and malformed files.
 
     python tests/benchmarks/chaos.py [--only kills crashes faults disk fuzz] [--trials N] [--seed S]
 
@@ -34,14 +34,14 @@ HEAD = ["trouble", "trials", "survived", "lost", "asked twice", "tracebacks"]
 TRIALS = {"kills": 30, "crashes": 10, "faults": len(FAULTS), "disk": len(PLACES), "fuzz": sum(SHARES.values())}
 
 
-def fuzzed(trials: int, seed: int) -> list[Trouble]:
-    """Return what came of malformed files, by share; prints the slowest command and the most memory."""
+def fuzz_troubles(trials: int, seed: int) -> list[Trouble]:
+    """Return the outcome of malformed files, by share; print the slowest command and the peak memory."""
     troubles: dict[str, Trouble] = {}
     slowest, largest = 0.0, 0.0
     for tried in fuzz(trials, seed):
         trouble = troubles.setdefault(tried.share, Trouble(tried.share))
         what = f"input {tried.number} of {trials}, seed {seed}: {tried.target}, {tried.mutation}"
-        trouble.tried([f"{what}: {fault}" for fault in tried.faults])
+        trouble.count_trial([f"{what}: {fault}" for fault in tried.faults])
         trouble.tracebacks += bool(tried.faults)
         slowest, largest = max(slowest, tried.seconds), max(largest, tried.peak_mb)
     print(f"fuzz: the slowest command took {slowest:.1f} s, the process {largest:.0f} MB at its peak", flush=True)
@@ -60,7 +60,7 @@ def main() -> int:
         "crashes": partial(crashes, seed=args.seed),
         "faults": lambda trials: [faults(trials, verbose=args.verbose)],
         "disk": lambda trials: [disk(trials)],
-        "fuzz": partial(fuzzed, seed=args.seed),
+        "fuzz": partial(fuzz_troubles, seed=args.seed),
     }
     troubles = [each for name in args.only for each in runs[name](args.trials or TRIALS[name])]
     for trouble in troubles:

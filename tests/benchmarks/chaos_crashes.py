@@ -1,4 +1,4 @@
-"""Cases that end their process, with two workers and each way to deal tests: they alone are errors."""
+"""Cases that end their process: with two workers and each ``--dist``, only these are errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chaos_project import Project, Trouble
 __all__ = ["crashes"]
 
 CASES = 60
-IN_FLIGHT = 16  # of a worker, what --rag-concurrency is unless it is given
+IN_FLIGHT = 16  # per worker: the default of --rag-concurrency
 DISTRIBUTIONS = ("load", "worksteal", "loadfile", "loadscope", "loadgroup")
 SUITE = """
 [[testbed]]
@@ -39,7 +39,7 @@ def rag_system():
 
 
 def crashes(trials: int, seed: int) -> list[Trouble]:
-    """Run with each way to deal tests, with one and with two culprits at random places."""
+    """Run with each ``--dist``, with one and with two such cases at random places."""
     by_count = {1: Trouble("crashes, one culprit"), 2: Trouble("crashes, two culprits")}
     random = Random(f"crashes-{seed}")
     for distribution, count in islice(cycle(product(DISTRIBUTIONS, by_count)), trials):
@@ -58,18 +58,18 @@ def _one(distribution: str, culprits: set[int], trouble: Trouble) -> None:
         }
         for n in range(CASES)
     ]
-    with Project.made(rows, {"s.rag.toml": SUITE, "conftest.py": SYSTEM}) as project:
+    with Project.temporary(rows, {"s.rag.toml": SUITE, "conftest.py": SYSTEM}) as project:
         status, output = project.run("-n", "2", "--dist", distribution, "--rag-json", "results.json")
         ended = {name: each["status"] for name, each in project.outcomes().items()}
-        asked = (project.path / "asked.txt").read_text().split("\n")[:-1]
+        questions = (project.path / "asked.txt").read_text().split("\n")[:-1]
     blamed = [f"c{n}" for n in culprits if ended.get(f"c{n}") != "error"]
     innocent = [f"c{n}" for n in range(CASES) if n not in culprits and ended.get(f"c{n}") != "scored"]
     trouble.lost += len(innocent)
-    again = max(0, len(asked) - CASES - IN_FLIGHT * len(culprits))
+    again = max(0, len(questions) - CASES - IN_FLIGHT * len(culprits))
     trouble.asked_twice += again
     problems = [f"{len(innocent)} innocent cases are not scored"] if innocent else []
     problems += [f"{', '.join(blamed)} is not an error"] if blamed else []
     problems += [f"exit status {status}"] if status != 1 else []
     where = f"--dist {distribution}, {len(culprits)} of {CASES} cases end their process"
-    trouble.tried([f"{where}: {problem}" for problem in problems], output)
-    print(f"{trouble.name}: {where}, {len(innocent)} lost, {len(asked)} calls, exit status {status}", flush=True)
+    trouble.count_trial([f"{where}: {problem}" for problem in problems], output)
+    print(f"{trouble.name}: {where}, {len(innocent)} lost, {len(questions)} calls, exit status {status}", flush=True)

@@ -1,4 +1,4 @@
-"""A disk that is full: no case is lost, and a sentence says what could not be written."""
+"""A full disk: no case is lost, and a message says which file could not be written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chaos_project import Project, Trouble
 __all__ = ["disk"]
 
 CASES = 40
-LIMIT = 6_000  # bytes of a file, less than what a run of so many cases writes
+LIMIT = 6_000  # bytes of a file; a run with these cases writes more
 SUITE = """
 [[testbed]]
 name = "museum"
@@ -44,13 +44,13 @@ def rag_system():
 
 @dataclass(frozen=True)
 class Full:
-    """What cannot be written.
+    """A file that cannot be written.
 
     Attributes:
         name: of what is written.
         args: of pytest.
         limited: whether the size of files is limited.
-        statuses: the exit statuses that are right: 1 if a file that was asked for is missing.
+        statuses: the expected exit statuses: 1 if a requested file is missing.
         links: path -> what it points to.
     """
 
@@ -82,7 +82,7 @@ PLACES = (
 
 
 def disk(trials: int) -> Trouble:
-    """Run pytest on a disk that is full, each file that is written in turn."""
+    """Run pytest on a full disk, once for each file that it writes."""
     trouble = Trouble("full disk")
     for full in islice(cycle(PLACES), trials):
         _one(full, trouble)
@@ -95,14 +95,14 @@ def _one(full: Full, trouble: Trouble) -> None:
         {"id": f"c{n}", "question": f"Where is c{n:02}", "answers": ["Paris"], "passages": passages}
         for n in range(CASES)
     ]
-    with Project.made(rows, {"s.rag.toml": SUITE, "conftest.py": SYSTEM}) as project:
+    with Project.temporary(rows, {"s.rag.toml": SUITE, "conftest.py": SYSTEM}) as project:
         for path, target in full.links.items():
             (project.path / path).parent.mkdir(exist_ok=True)
             (project.path / path).symlink_to(target)
-        asked = project.path / "asked.txt"
-        environment = {"ASKED": str(asked), **({"FULL": "1"} if full.limited else {})}
+        log = project.path / "asked.txt"
+        environment = {"ASKED": str(log), **({"FULL": "1"} if full.limited else {})}
         status, output = project.run(*full.args, **environment)
-        questions = asked.read_text().split("\n")[:-1] if asked.exists() else []
+        questions = log.read_text().split("\n")[:-1] if log.exists() else []
     refused = status == 4 and not questions
     lost = 0 if refused or f"{CASES} scored" in output else CASES
     trouble.lost += lost
@@ -111,5 +111,5 @@ def _one(full: Full, trouble: Trouble) -> None:
     problems += [f"{full.name}: exit status {status}: {output[-400:]}"] if status not in full.statuses else []
     if "warning: " not in output and "ERROR: " not in output and "cannot be written" not in output:
         problems.append(f"{full.name}: nothing says what could not be written: {output[-600:]}")
-    trouble.tried(problems, output)
+    trouble.count_trial(problems, output)
     print(f"{trouble.name}: {full.name}, exit status {status}, {lost} lost", flush=True)

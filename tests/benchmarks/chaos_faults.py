@@ -1,4 +1,4 @@
-"""A server that fails in 54 ways: the case is an error of a kind of its own, and all others are scored."""
+"""A server that fails in 54 ways: each is an error with its kind; other cases are scored."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def model_ini(base_url: str) -> str:
 
 
 def faults(trials: int, *, verbose: bool = False) -> Trouble:
-    """Run pytest for some faults at a time, each met by one case among others that meet none."""
+    """Run pytest for a few faults at a time; one case meets each fault, the other cases meet none."""
     trouble = Trouble("faulty server")
     names = list(islice(cycle(FAULTS), trials))
     for at in range(0, len(names), TOGETHER):
@@ -57,10 +57,10 @@ def _together(names: Sequence[str], trouble: Trouble, *, verbose: bool) -> None:
         rows += [_case(f"case {name}-before"), _case(f"fault {name}"), _case(f"case {name}-after")]
     with ChaosServer() as server:
         files = {"s.rag.toml": SUITE, "pytest.ini": model_ini(server.base_url)}
-        with Project.made(rows, files) as project:
-            begun = time.monotonic()
+        with Project.temporary(rows, files) as project:
+            start = time.monotonic()
             status, output = project.run("--rag-json", "results.json")
-            seconds = time.monotonic() - begun
+            seconds = time.monotonic() - start
             outcomes = project.outcomes()
     if status != 1 or seconds > WITHIN_S:
         trouble.broken.append(f"{', '.join(names)}: exit status {status} after {seconds:.0f} s: {output[-500:]}")
@@ -75,7 +75,7 @@ def _together(names: Sequence[str], trouble: Trouble, *, verbose: bool) -> None:
         problems = [f"{name}: {lost} other cases are not scored"] if lost else []
         if outcome["status"] != "error" or not outcome["error_type"] or "\n" in outcome["error"]:
             problems.append(f"{name}: the case is {outcome['status']}, {outcome['error_type']}: {outcome['error']}")
-        trouble.tried(problems, output if name == names[0] else "")
+        trouble.count_trial(problems, output if name == names[0] else "")
 
 
 NOT_RUN: Mapping[str, Any] = MappingProxyType({"status": "not run", "error_type": None, "error": None})

@@ -22,14 +22,14 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Target:
-    """A project, which of its files is broken, and the commands that read it.
+    """A project, the file in it to break, and the commands that read it.
 
     Attributes:
         share: which share of the inputs it belongs to.
         name: of the format.
         files: path -> content, of the whole valid project.
         broken: the path of the file that is broken.
-        commands: what is run; the words ``pytest`` and ``rageval`` begin them.
+        commands: the commands to run; each begins with ``pytest`` or ``rageval``.
     """
 
     share: str
@@ -104,15 +104,15 @@ def _datasets() -> Iterator[Target]:
     tree = "data/Hours/Museum/extractive_qa.jsonl"
     omnieval = _fixture("datasets/omnieval/Banking/Retail/long_form_qa.jsonl")
     several = sorted((FIXTURES / "datasets/omnieval").rglob("*.jsonl"))
-    named = [("jsonl", "cases.jsonl", CASES), ("kilt", "k-dev-kilt.jsonl", _fixture("datasets/nq-dev-kilt.jsonl"))]
-    named += [("rgb", path.name, path.read_bytes()) for path in sorted((FIXTURES / "datasets/rgb").glob("*.json"))]
-    named += [("omnieval", tree, data) for data in (omnieval, *(path.read_bytes() for path in several))]
-    for format_, path, data in named:
+    sources = [("jsonl", "cases.jsonl", CASES), ("kilt", "k-dev-kilt.jsonl", _fixture("datasets/nq-dev-kilt.jsonl"))]
+    sources += [("rgb", path.name, path.read_bytes()) for path in sorted((FIXTURES / "datasets/rgb").glob("*.json"))]
+    sources += [("omnieval", tree, data) for data in (omnieval, *(path.read_bytes() for path in several))]
+    for format_, path, data in sources:
         dataset = f"{format_}:{path}"
         files = {path: data, "s.rag.toml": suite(dataset)}
         yield Target(INPUTS, f"dataset {format_}", files, path, (PYTEST, f"rageval lint {dataset}"))
-    judged = suite("labelled:sheet.csv", metrics='["accuracy"]')
-    yield Target(INPUTS, "dataset labelled", {"sheet.csv": sheet, "s.rag.toml": judged}, "sheet.csv")
+    labelled_suite = suite("labelled:sheet.csv", metrics='["accuracy"]')
+    yield Target(INPUTS, "dataset labelled", {"sheet.csv": sheet, "s.rag.toml": labelled_suite}, "sheet.csv")
     beir = {
         f"b/{name}": _fixture(f"datasets/beir/{name}") for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
     }
@@ -133,7 +133,7 @@ def _full_suite() -> bytes:
 
 def _corpora() -> Iterator[Target]:
     page = b"<html><head><title>Visit</title></head><body><h1>Hours</h1><p>The museum opens at 9:00.</p></body></html>"
-    given = {
+    corpora = {
         "jsonl:c.jsonl": b'{"id": "d1", "text": "The museum opens at 9:00.", "title": "T", "page": "p", "n": 1}\n'
         b'{"id": "d2", "text": "The shop opens at 10:00."}\n',
         "tsv:c.tsv": b'id\ttext\ttitle\nd1\tThe museum opens at 9:00.\tVisit\nd2\t"The shop"\tShop\n',
@@ -143,13 +143,13 @@ def _corpora() -> Iterator[Target]:
         "html:c.html": page,
         "rgb:en.json": _fixture("datasets/rgb/en.json"),
     }
-    for at, (named, data) in enumerate(given.items()):
-        path = named.partition(":")[2]
-        chunking = ("none", "tokens 8 2", "sentences 1 0", "sections" if "markdown" in named else "none")[at % 4]
-        ini = f"[pytest]\nrag_corpus = {named}\nrag_chunking = {chunking}\n".encode()
+    for at, (corpus, data) in enumerate(corpora.items()):
+        path = corpus.partition(":")[2]
+        chunking = ("none", "tokens 8 2", "sentences 1 0", "sections" if "markdown" in corpus else "none")[at % 4]
+        ini = f"[pytest]\nrag_corpus = {corpus}\nrag_chunking = {chunking}\n".encode()
         files = {path: data, "pytest.ini": ini, "cases.jsonl": PLAIN, "s.rag.toml": suite()}
-        commands = (PYTEST, f"rageval lint jsonl:cases.jsonl --corpus {named}")
-        yield Target(INPUTS, f"corpus {named.partition(':')[0]}", files, path, commands)
+        commands = (PYTEST, f"rageval lint jsonl:cases.jsonl --corpus {corpus}")
+        yield Target(INPUTS, f"corpus {corpus.partition(':')[0]}", files, path, commands)
 
 
 def _others() -> Iterator[Target]:
@@ -179,12 +179,12 @@ def _others() -> Iterator[Target]:
 
 def _imports() -> Iterator[Target]:
     folder = FIXTURES / "imports"
-    named = {
+    file_names = {
         "table": ("questions.csv", "ragas.csv"),
         "ragas": ("ragas.csv", "ragas.jsonl"),
         "deepeval": ("deepeval.csv", "deepeval.json"),
     }
-    for format_, names in named.items():
+    for format_, names in file_names.items():
         for name in names:
             yield Target(
                 INPUTS,
@@ -200,10 +200,10 @@ def _imports() -> Iterator[Target]:
         files = {path.name: path.read_bytes()}
         yield Target(INPUTS, "import rgb", files, path.name, (f"rageval import rgb-predictions {path.name}",))
     results = {f"r/{path.name}": path.read_bytes() for path in folder.glob("omnieval/evaluation_result_*.jsonl")}
-    made = {f"p/{path.name}": path.read_bytes() for path in folder.glob("omnieval/*.pred.jsonl")}
+    predictions = {f"p/{path.name}": path.read_bytes() for path in folder.glob("omnieval/*.pred.jsonl")}
     both = ("rageval import omnieval-predictions p", "rageval import omnieval-results r --cases cases.jsonl")
     for path_ in results:
-        yield Target(INPUTS, "import omnieval results", {**results, **made}, path_, both)
+        yield Target(INPUTS, "import omnieval results", {**results, **predictions}, path_, both)
     replies = b'{"id": "0", "metric": "accuracy", "reply": "{\\"prediction\\": \\"1\\"}"}\n'
     yield Target(
         INPUTS, "import replies", {"r.jsonl": replies}, "r.jsonl", ("rageval import omnieval-replies r.jsonl",)

@@ -1,7 +1,7 @@
 """Malformed files through the commands that read them: no traceback, no hang, little memory.
 
 A child process runs the commands one after the other and prints a line of JSON for each input. If it dies, the input
-that it was on counts as lost, and another child goes on behind it.
+that it was reading counts as lost, and another child continues with the next one.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ from types import FrameType
 from typing import Any
 
 from chaos_formats import INPUTS, Files, Target, input_targets
-from chaos_mutations import mutated
+from chaos_mutations import mutate
 from chaos_stored import RECORDS, RESULTS, stored_targets, write
 
 __all__ = ["SHARES", "Tried", "fuzz"]
 
 SHARES = {INPUTS: 500, RESULTS: 300, RECORDS: 100}
-"""How many inputs of each kind a whole run has."""
+"""Number of inputs of each kind in a whole run."""
 
 LONGEST_S, LARGEST_MB = 10.0, 500.0
-BLOCKED_S = 60.0  # on the clock, for a command that waits instead of computing on a machine that is busy
-ADDRESS_SPACE = 8 * 2**30  # a wall for what would take the machine down; the measure is what is resident
-EACH_AS_PROCESS = 25  # the first command of one input of so many is a process of its own, as a user's is
+BLOCKED_S = 60.0  # wall seconds; a command that takes longer waits instead of computing, even on a busy machine
+ADDRESS_SPACE = 8 * 2**30  # protects the machine; the measured value is resident memory
+EACH_AS_PROCESS = 25  # of so many inputs, one runs its first command in a separate process, like a user
 FRAMES = re.compile(r"Traceback \(most recent call last\)|INTERNALERROR|pytest_rageval/\S+\.py:\d+: \w+", re.MULTILINE)
 STATUSES = {"pytest": (0, 1, 2, 4, 5), "rageval": (0, 1, 2, 4)}
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of one input.
+    """The outcome of one input.
 
     Attributes:
-        number: of the input; with the seed it makes the same input again.
-        share, target, mutation: what it was.
+        number: of the input; with the seed it reproduces the input.
+        share, target, mutation: describe the input.
         faults: a sentence for each command that did not survive it.
-        seconds: of the slowest command, of the processor.
+        seconds: CPU time of the slowest command.
         peak_mb: resident memory of the process at its peak so far.
     """
 
@@ -66,7 +66,7 @@ class Tried:
 
 
 def fuzz(trials: int, seed: int) -> Iterator[Tried]:
-    """Yield what came of each input, the shares in proportion to `SHARES`."""
+    """Yield the outcome of each input; the shares are in proportion to `SHARES`."""
     at = 0
     while at < trials:
         command = [sys.executable, __file__, str(trials), str(seed), str(at)]
@@ -78,11 +78,11 @@ def fuzz(trials: int, seed: int) -> Iterator[Tried]:
                 tried = Tried(**json.loads(line))
                 at = tried.number + 1
                 yield tried
-            said = child.stderr.read()
+            error_output = child.stderr.read()
         if child.returncode and not ready:
-            sys.exit(said)
+            sys.exit(error_output)
         if child.returncode and at < trials:
-            last = said.strip().splitlines()[-12:] or [f"ended with {child.returncode}"]
+            last = error_output.strip().splitlines()[-12:] or [f"ended with {child.returncode}"]
             yield Tried(at, list(_shares(trials))[at], "?", "the process died", [" | ".join(last)], LONGEST_S)
             at += 1
 
@@ -99,15 +99,15 @@ def _main(trials: int, seed: int, first: int) -> None:
     print("ready", flush=True)
     for number, share in list(enumerate(_shares(trials)))[first:]:
         random = Random(f"{seed}-{number}")
-        named = by_share[share]
-        target = named[number % len(named)] if share != INPUTS else random.choice(named)
-        mutation, data = mutated(target.files[target.broken], random)
+        targets = by_share[share]
+        target = targets[number % len(targets)] if share != INPUTS else random.choice(targets)
+        mutation, data = mutate(target.files[target.broken], random)
         if target.broken == "pytest.ini":  # pytest reads it before any plugin, with a traceback for invalid UTF-8
             data = data.decode("utf-8", "ignore").encode()
         files = {**target.files, target.broken: data}
         if share == RESULTS and ".rageval/runs/r/results.json" in files:
             files[".rageval/runs/r/results.json"] = data
-        faults, seconds = _tried(target, files, apart=number % EACH_AS_PROCESS == 0)
+        faults, seconds = _run_input(target, files, apart=number % EACH_AS_PROCESS == 0)
         os.chdir(home)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         if peak > LARGEST_MB:
@@ -116,28 +116,28 @@ def _main(trials: int, seed: int, first: int) -> None:
         stream.write(json.dumps(asdict(tried)) + "\n")
         stream.flush()
         if peak > LARGEST_MB:
-            os._exit(0)  # the peak of a process never falls: another one goes on
+            os._exit(0)  # the peak of a process never falls: a new process continues
 
 
 def _shares(trials: int) -> Iterator[str]:
     """Yield the share of each input, spread evenly."""
-    whole, given = sum(SHARES.values()), Counter[str]()
+    whole, counts = sum(SHARES.values()), Counter[str]()
     for number in range(1, trials + 1):
-        share = max(SHARES, key=lambda name: number * SHARES[name] / whole - given[name])
-        given[share] += 1
+        share = max(SHARES, key=lambda name: number * SHARES[name] / whole - counts[name])
+        counts[share] += 1
         yield share
 
 
-def _tried(target: Target, files: Files, *, apart: bool) -> tuple[list[str], float]:
+def _run_input(target: Target, files: Files, *, apart: bool) -> tuple[list[str], float]:
     """Return the faults of the commands of one input, and the seconds of the slowest."""
     faults, slowest = [], 0.0
     with tempfile.TemporaryDirectory(prefix="rageval-chaos-") as name:
         write(Path(name), files)
         os.chdir(name)
         for command in target.commands:
-            begun = time.process_time()
+            start = time.process_time()
             fault = _as_process(command) if apart and command == target.commands[0] else _in_process(command)
-            slowest = max(slowest, time.process_time() - begun)
+            slowest = max(slowest, time.process_time() - start)
             if fault:
                 faults.append(f"{command.partition(' ')[0]} {' '.join(command.split()[-3:])}: {fault}")
     return faults, slowest
@@ -158,17 +158,17 @@ def _too_long(number: int, frame: FrameType | None) -> None:
 def _in_process(command: str) -> str:
     """Run one command here, and return its fault, "" for none."""
     program, *arguments = shlex.split(command)
-    said = io.StringIO()
+    output = io.StringIO()
     _late.clear()
     faulthandler.dump_traceback_later(2 * BLOCKED_S, exit=True)
     signal.setitimer(signal.ITIMER_PROF, LONGEST_S)
     signal.setitimer(signal.ITIMER_REAL, BLOCKED_S)
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            status = _called(program, arguments)
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            status = _run_program(program, arguments)
     except _HangError:
         return f"hangs at {_late[0]}"
-    except BaseException as error:  # what a user would see as a traceback
+    except BaseException as error:  # a user would see a traceback
         return f"{type(error).__name__}: {str(error)[:200]} at {_where(error)}"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -176,10 +176,10 @@ def _in_process(command: str) -> str:
         faulthandler.cancel_dump_traceback_later()
     if _late:
         return f"hangs at {_late[0]}"
-    return _fault(program, status, said.getvalue())
+    return _fault(program, status, output.getvalue())
 
 
-def _called(program: str, arguments: list[str]) -> int:
+def _run_program(program: str, arguments: list[str]) -> int:
     if program == "pytest":
         import pytest
 
@@ -190,26 +190,26 @@ def _called(program: str, arguments: list[str]) -> int:
 
 
 def _as_process(command: str) -> str:
-    """Run one command as a user does, and return its fault, "" for none."""
+    """Run one command in a separate process, like a user, and return its fault, "" for none."""
     program, *arguments = shlex.split(command)
     start = {
         "pytest": ["-m", "pytest"],
         "rageval": ["-c", "import sys; from pytest_rageval.cli import main; sys.exit(main())"],
     }
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, *start[program], *arguments], capture_output=True, timeout=2 * BLOCKED_S, check=False
         )
     except subprocess.TimeoutExpired:
         return "hangs"
-    return _fault(program, done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
+    return _fault(program, process.returncode, (process.stdout + process.stderr).decode("utf-8", "replace"))
 
 
-def _fault(program: str, status: int, said: str) -> str:
-    found = FRAMES.search(said)
-    if found:
-        return " ".join(said[max(0, found.start() - 200) : found.end() + 900].split())
-    return "" if status in STATUSES[program] else f"exit status {status}: {said[-300:]}"
+def _fault(program: str, status: int, output: str) -> str:
+    match = FRAMES.search(output)
+    if match:
+        return " ".join(output[max(0, match.start() - 200) : match.end() + 900].split())
+    return "" if status in STATUSES[program] else f"exit status {status}: {output[-300:]}"
 
 
 def _where(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Kills at random moments: the session that resumes ends with all cases scored, and asks little again."""
+"""Kills at random moments: the resumed session scores all cases and repeats few requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chaos_server import ChaosServer
 __all__ = ["VARIANTS", "kills"]
 
 CASES = 60
-IN_FLIGHT = 16  # of a process, what --rag-concurrency is unless it is given
+IN_FLIGHT = 16  # per process: the default of --rag-concurrency
 DELAY_S = 0.25
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 SUITE = """
@@ -54,26 +54,26 @@ class Variant:
     Attributes:
         name: of the trouble.
         model: whether a model answers; else an async system.
-        judged: whether a judge follows each answer.
+        with_judge: whether a judge follows each answer.
         kills: how often a run is killed before it may end.
         workers: of xdist; 0 for none.
     """
 
     name: str
     model: bool = True
-    judged: bool = False
+    with_judge: bool = False
     kills: int = 1
     workers: int = 0
 
     @property
     def calls(self) -> int:
         """How many calls an undisturbed run makes."""
-        return CASES * (2 if self.judged else 1)
+        return CASES * (2 if self.with_judge else 1)
 
     @property
     def in_flight(self) -> int:
         """How many calls a kill may cut off."""
-        return IN_FLIGHT * (self.workers or 1) * (2 if self.judged else 1)  # each model has slots of its own
+        return IN_FLIGHT * (self.workers or 1) * (2 if self.with_judge else 1)  # each model has separate slots
 
     @property
     def args(self) -> list[str]:
@@ -84,7 +84,7 @@ class Variant:
 VARIANTS = (
     Variant("kills, async system", model=False),
     Variant("kills, model"),
-    Variant("kills, model and judge", judged=True),
+    Variant("kills, model and judge", with_judge=True),
     Variant("two kills, model", kills=2),
     Variant("kills, async system, two workers", model=False, workers=2),
 )
@@ -100,15 +100,15 @@ class Killed:
     @property
     def calls(self) -> int:
         """How many calls were made so far."""
-        return sum(self._asked().values())
+        return sum(self._requests().values())
 
-    def _asked(self) -> Mapping[str, int]:
+    def _requests(self) -> Mapping[str, int]:
         path = self.project.path / "asked.txt"
         return Counter(path.read_text().split("\n")[:-1]) if path.exists() else self._server.asked
 
     def kill(self, kind: signal.Signals, moment: int, random: Random, *args: str) -> str:
-        """Run until so many calls were made and a little longer, kill the run, and return what it printed."""
-        with self.project.started(*args) as process:
+        """Kill a run a little after its ``moment``-th call, and return its output."""
+        with self.project.start(*args) as process:
             while self.calls <= moment and process.poll() is None:
                 time.sleep(0.005)
             time.sleep(random.uniform(0, DELAY_S))
@@ -126,25 +126,25 @@ def kills(trials: int, seed: int) -> list[Trouble]:
         first = number // len(VARIANTS)
         signals = [SIGNALS[(first + at) % len(SIGNALS)] for at in range(variant.kills)]
         with ExitStack() as stack:
-            _trial(_opened(variant, stack), variant, signals, random, troubles[variant])
+            _trial(_open_project(variant, stack), variant, signals, random, troubles[variant])
     return list(troubles.values())
 
 
-def _opened(variant: Variant, stack: ExitStack) -> Killed:
+def _open_project(variant: Variant, stack: ExitStack) -> Killed:
     """Return the project of a variant, and its server."""
     server = stack.enter_context(ChaosServer())
     server.delay_s = DELAY_S
-    suite = SUITE.replace('"token_f1"', '"token_f1", "accuracy_judged"') if variant.judged else SUITE
+    suite = SUITE.replace('"token_f1"', '"token_f1", "accuracy_judged"') if variant.with_judge else SUITE
     ini = model_ini(server.base_url)
-    if variant.judged:
+    if variant.with_judge:
         judge = ini.replace("rag_model_params", "rag_judge_params").replace("rag_model = openai/m", "")
         ini += judge.replace("[pytest]", "rag_judge_model = openai/judge")
     files = {"s.rag.toml": suite, **({"pytest.ini": ini} if variant.model else {"conftest.py": ASYNC_SYSTEM})}
-    return Killed(stack.enter_context(Project.made(ROWS, files)), server)
+    return Killed(stack.enter_context(Project.temporary(ROWS, files)), server)
 
 
 def _trial(killed: Killed, variant: Variant, signals: list[signal.Signals], random: Random, trouble: Trouble) -> None:
-    """Kill a run when it has made a random number of calls, resume it to its end, and compare."""
+    """Kill a run after a random number of calls, resume it to its end, and compare the scores."""
     printed, where = "", []
     for at, kind in enumerate(signals, 1):
         moment = random.randint(killed.calls, variant.calls * at // len(signals) - variant.in_flight)
@@ -158,25 +158,25 @@ def _trial(killed: Killed, variant: Variant, signals: list[signal.Signals], rand
     trouble.asked_twice += again
     problems = [f"{lost} cases are not scored, exit status {status}: {output[-300:]}"] if lost or status else []
     problems += [f"{again} calls more than the cases and what was in flight"] if again else []
-    if not problems and _measured(killed.project) != _undisturbed(variant):
+    if not problems and _scores_and_gates(killed.project) != _reference_scores(variant):
         problems.append("the results differ from those of an undisturbed run")
-    trouble.tried([f"{', '.join(where)}: {problem}" for problem in problems], printed + output)
+    trouble.count_trial([f"{', '.join(where)}: {problem}" for problem in problems], printed + output)
     print(
         f"{trouble.name}: {', '.join(where)}, {killed.calls} calls in all for {variant.calls}, {lost} lost", flush=True
     )
 
 
-def _measured(project: Project) -> tuple[object, ...]:
+def _scores_and_gates(project: Project) -> tuple[object, ...]:
     scores = {name: each["scores"] for name, each in project.outcomes().items()}
     return scores, project.gates()
 
 
 @lru_cache(maxsize=len(VARIANTS))
-def _undisturbed(variant: Variant) -> tuple[object, ...]:
-    """Return the scores and gates of a run that nothing cut short."""
+def _reference_scores(variant: Variant) -> tuple[object, ...]:
+    """Return the scores and gates of a run that is not interrupted."""
     with ExitStack() as stack:
-        project = _opened(variant, stack).project
+        project = _open_project(variant, stack).project
         status, output = project.run(*variant.args, "--rag-json", "results.json")
         if status:
             raise RuntimeError(f"the undisturbed run ended with {status}: {output}")
-        return _measured(project)
+        return _scores_and_gates(project)

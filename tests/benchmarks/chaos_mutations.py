@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-__all__ = ["mutated"]
+__all__ = ["mutate"]
 
 OTHERS: tuple[Any, ...] = (
     None, True, False, 0, -1, 3.5, 1e308, 10**30, "", " ", "x", "\x00", "\ud800", "\u202e", "1e9", [], {}, [None],
     [[]], {"": ""}, ["x", 1], {"id": {}}, "a" * 100_000, [0] * 10_000, "../../etc/passwd", "NaN", "2026-13-45T99:99:99",
 )  # fmt: skip
-"""Values that take the place of a value of another type."""
+"""Values that replace a value of another type."""
 
 NUMBERS = (
     "1e400",
@@ -64,17 +64,17 @@ def flipped(data: bytes, random: Random) -> bytes:
 
 
 def of_other_type(data: bytes, random: Random) -> bytes:
-    return _changed(data, random, lambda _: json.dumps(random.choice(OTHERS)))
+    return _change(data, random, lambda _: json.dumps(random.choice(OTHERS)))
 
 
 def huge_number(data: bytes, random: Random) -> bytes:
-    return _changed(data, random, lambda _: random.choice(NUMBERS), lambda value: isinstance(value, int | float))
+    return _change(data, random, lambda _: random.choice(NUMBERS), lambda value: isinstance(value, int | float))
 
 
 def deep(data: bytes, random: Random) -> bytes:
     depth = random.choice(DEPTHS)
     opening, closing = random.choice((("[", "]"), ('{"a":', "}")))
-    return _changed(data, random, lambda _: opening * depth + "1" + closing * depth)
+    return _change(data, random, lambda _: opening * depth + "1" + closing * depth)
 
 
 def duplicate_key(data: bytes, random: Random) -> bytes:
@@ -83,7 +83,7 @@ def duplicate_key(data: bytes, random: Random) -> bytes:
         again = f"{json.dumps(name)}: {json.dumps(random.choice((value[name], *OTHERS)))}"
         return f"{json.dumps(value)[:-1]}, {again}}}"
 
-    return _changed(data, random, doubled, lambda value: isinstance(value, dict) and bool(value))
+    return _change(data, random, doubled, lambda value: isinstance(value, dict) and bool(value))
 
 
 def missing_key(data: bytes, random: Random) -> bytes:
@@ -91,7 +91,7 @@ def missing_key(data: bytes, random: Random) -> bytes:
         name = random.choice(list(value))
         return json.dumps({key: each for key, each in value.items() if key != name})
 
-    return _changed(data, random, shorter, lambda value: isinstance(value, dict) and bool(value))
+    return _change(data, random, shorter, lambda value: isinstance(value, dict) and bool(value))
 
 
 def with_bom(data: bytes, random: Random) -> bytes:
@@ -108,11 +108,11 @@ def with_bom(data: bytes, random: Random) -> bytes:
 
 
 def with_nul(data: bytes, random: Random) -> bytes:
-    return _inserted(data, random, b"\x00" * random.choice((1, 3, 5_000)))
+    return _insert(data, random, b"\x00" * random.choice((1, 3, 5_000)))
 
 
 def with_invalid_utf8(data: bytes, random: Random) -> bytes:
-    return _inserted(data, random, random.choice(INVALID_UTF8))
+    return _insert(data, random, random.choice(INVALID_UTF8))
 
 
 def other_line_ends(data: bytes, random: Random) -> bytes:
@@ -157,7 +157,7 @@ def emptied(data: bytes, random: Random) -> bytes:
 
 Mutation = Callable[[bytes, Random], bytes]
 OF_VALUES: tuple[Mutation, ...] = (of_other_type, of_other_type, huge_number, deep, duplicate_key, missing_key)
-"""They leave JSON what it is, and reach what reads the values."""
+"""Mutations after which JSON stays valid, so the code that uses the values is reached."""
 
 OF_BYTES: tuple[Mutation, ...] = (
     truncated, flipped, with_bom, with_nul, with_invalid_utf8, other_line_ends, repeated, shuffled, conflict,
@@ -165,37 +165,37 @@ OF_BYTES: tuple[Mutation, ...] = (
 )  # fmt: skip
 
 
-def mutated(data: bytes, random: Random) -> tuple[str, bytes]:
-    """Return the name of a mutation and what it made of ``data``; both kinds are drawn alike."""
+def mutate(data: bytes, random: Random) -> tuple[str, bytes]:
+    """Return the name of a mutation and the mutated ``data``; both kinds are equally likely."""
     mutation = random.choice(random.choice((OF_VALUES, OF_BYTES)))
     return mutation.__name__, mutation(data, random)
 
 
-def _inserted(data: bytes, random: Random, what: bytes) -> bytes:
+def _insert(data: bytes, random: Random, what: bytes) -> bytes:
     at = random.randrange(len(data) + 1)
     return data[:at] + what + data[at:]
 
 
-def _changed(
-    data: bytes, random: Random, new: Callable[[Any], str], wanted: Callable[[Any], bool] = lambda value: True
+def _change(
+    data: bytes, random: Random, new: Callable[[Any], str], accepts: Callable[[Any], bool] = lambda value: True
 ) -> bytes:
     """Replace one value of a JSON document, or of one line of JSON Lines; other text gets a changed word."""
     try:
-        return _changed_in(data, random, new, wanted)
+        return _change_in(data, random, new, accepts)
     except ValueError:
         pass
     lines = data.splitlines(keepends=True)
     at = random.randrange(len(lines))
     try:
-        lines[at] = _changed_in(lines[at], random, new, wanted) + b"\n"
+        lines[at] = _change_in(lines[at], random, new, accepts) + b"\n"
     except ValueError:
         return other_word(data, random)
     return b"".join(lines)
 
 
-def _changed_in(data: bytes, random: Random, new: Callable[[Any], str], wanted: Callable[[Any], bool]) -> bytes:
+def _change_in(data: bytes, random: Random, new: Callable[[Any], str], accepts: Callable[[Any], bool]) -> bytes:
     document = json.loads(data)
-    places = [place for place in _places([document], 0) if wanted(place[0][place[1]])]
+    places = [place for place in _places([document], 0) if accepts(place[0][place[1]])]
     if not places:
         raise ValueError("no such value")
     holder, key = random.choice(places)

@@ -1,4 +1,4 @@
-"""A project in a temporary folder, the runs of pytest in it, and what came of a kind of trouble."""
+"""A project in a temporary folder, pytest runs in it, and the counts of a kind of trouble."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ Row = Mapping[str, Any]
 
 @dataclass
 class Trouble:
-    """What came of one kind of trouble.
+    """The counts of one kind of trouble.
 
     Attributes:
         name: of the trouble.
         trials: how often it was tried.
-        lost: cases that ended neither scored nor, if they are to blame, as an error.
+        lost: cases without a score; a case that causes the trouble may be an error instead.
         asked_twice: questions that were asked again beyond those in flight.
         tracebacks: trials in which a user saw a traceback or pytest's INTERNALERROR.
         broken: a sentence for each trial that did not survive.
@@ -66,29 +66,29 @@ class Trouble:
         counts = (self.trials, self.survived, self.lost, self.asked_twice, self.tracebacks)
         return [self.name, *map(str, counts)]
 
-    def tried(self, problems: Sequence[str], output: str = "") -> None:
+    def count_trial(self, problems: Sequence[str], output: str = "") -> None:
         """Count a trial, which survived if it has no problems and no traceback."""
         self.trials += 1
-        found = TRACEBACK.search(output)
-        if found:
+        match = TRACEBACK.search(output)
+        if match:
             self.tracebacks += 1
             problems = [
                 *problems,
-                f"a traceback: {' '.join(output[max(0, found.start() - 300) : found.end() + 900].split())}",
+                f"a traceback: {' '.join(output[max(0, match.start() - 300) : match.end() + 900].split())}",
             ]
         if problems:
             self.broken.append("; ".join(problems))
 
 
 class Project:
-    """A project of one testbed in a folder of its own."""
+    """A project of one testbed in a separate folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     @contextmanager
-    def made(cls, rows: Sequence[Row], files: Mapping[str, str]) -> Iterator[Project]:
+    def temporary(cls, rows: Sequence[Row], files: Mapping[str, str]) -> Iterator[Project]:
         """Write a project, and remove it at the end."""
         with TemporaryDirectory(prefix="rageval-chaos-") as name:
             project = cls(Path(name))
@@ -102,8 +102,8 @@ class Project:
         (self.path / name).write_text(text, encoding="utf-8")
 
     def run(self, *args: str, **environment: str) -> tuple[int, str]:
-        """Run pytest to its end, and return its exit status and all that it printed."""
-        with self.started(*args, **environment) as process:
+        """Run pytest to its end, and return its exit status and its output."""
+        with self.start(*args, **environment) as process:
             try:
                 status = process.wait(LONGEST_S)
             except subprocess.TimeoutExpired:
@@ -111,8 +111,8 @@ class Project:
                 status = -1
         return status, (self.path / "output.txt").read_text(errors="replace")
 
-    def started(self, *args: str, **environment: str) -> subprocess.Popen[bytes]:
-        """Start pytest in a process group of its own; its output goes to output.txt."""
+    def start(self, *args: str, **environment: str) -> subprocess.Popen[bytes]:
+        """Start pytest in a separate process group; its output goes to output.txt."""
         with (self.path / "output.txt").open("wb") as output:
             return subprocess.Popen(
                 pytest_command(*args), cwd=self.path, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
@@ -120,14 +120,14 @@ class Project:
             )  # fmt: skip
 
     def outcomes(self, name: str = "results.json") -> dict[str, dict[str, Any]]:
-        """Return outcome by case id, of the results that a run wrote; {} if it wrote none."""
+        """Return case id -> outcome from the results of a run; {} if it wrote none."""
         path = self.path / name
         if not path.exists():
             return {}
         return {each["case_id"]: each for each in json.loads(path.read_text(encoding="utf-8"))["outcomes"]}
 
     def gates(self, name: str = "results.json") -> list[tuple[Any, ...]]:
-        """Return what the gates of a run said."""
+        """Return the gates of a run."""
         results = json.loads((self.path / name).read_text(encoding="utf-8"))
         return [(gate["expr"], gate["status"], gate["value"], gate["n"]) for gate in results["gates"]]
 

@@ -1,4 +1,4 @@
-"""A server on the loopback that speaks the OpenAI protocol, and breaks in 54 ways where a question names one."""
+"""A local server with the OpenAI protocol; it fails in the way that a question names, of 54."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from support.servers.openai_replies import completion, error, last_user
 
 __all__ = ["FAULTS", "MAX_REPLY_BYTES", "ChaosServer"]
 
-MAX_REPLY_BYTES = 4_000_000  # what the project reads of a reply
-LATER_S = 0.5  # after which an error status comes: a 401 that is the first reply of all stops the session by design
+MAX_REPLY_BYTES = 4_000_000  # largest reply that the project reads
+LATER_S = 0.5  # delay of an error status: by design, a 401 as the very first reply stops the session
 APPROVAL = '{"reason": "it is right", "label": "right"}'
 _QUESTION = re.compile(r"(?:fault|case) (\S+)")
 
@@ -91,14 +91,14 @@ def _body(data: bytes, *headers: str) -> Fault:
     return _raw(_head(200, len(data), *headers) + data)
 
 
-def _said(message: object, reason: object = "stop", **more: object) -> Fault:
+def _message(message: object, reason: object = "stop", **more: object) -> Fault:
     reply = completion({}, "")
     reply["choices"] = [{"index": 0, "message": message, "finish_reason": reason}]
     return _body(json.dumps({**reply, **more}).encode())
 
 
 def _text(content: object, **more: object) -> Fault:
-    return _said({"role": "assistant", "content": content}, **more)
+    return _message({"role": "assistant", "content": content}, **more)
 
 
 WHOLE = json.dumps(completion({}, "Paris")).encode()
@@ -148,19 +148,19 @@ FAULTS: Mapping[str, Fault] = {
     "event-stream": _body(b"data: " + WHOLE + b"\n\ndata: [DONE]\n\n", "X-Type: text/event-stream"),
     "no-choices": _body(b'{"id": "x"}'),
     "empty-choices": _body(json.dumps({**completion({}, ""), "choices": []}).encode()),
-    "null-message": _said(None),
+    "null-message": _message(None),
     "null-content": _text(None),
-    "cut-off": _said({"role": "assistant", "content": None}, "length"),
+    "cut-off": _message({"role": "assistant", "content": None}, "length"),
 }
 
 assert len(FAULTS) == 54, len(FAULTS)
 
 
 class ChaosServer(LoopbackServer):
-    """Answers "Paris" to each question, but a fault if the question says ``fault NAME``; the model "judge" approves.
+    """Answers "Paris", or with a fault if the question says ``fault NAME``; the model "judge" approves.
 
     Attributes:
-        asked: how often each question came, by the word behind "case" or "fault".
+        asked: number of requests by the word after "case" or "fault" in the question.
         delay_s: seconds before each reply.
     """
 
@@ -179,7 +179,7 @@ class ChaosServer(LoopbackServer):
         try:
             await self._answer(reader, writer)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError):
-            pass  # the client went
+            pass  # the client disconnected
         finally:
             writer.close()
 
@@ -187,15 +187,15 @@ class ChaosServer(LoopbackServer):
         head = await reader.readuntil(b"\r\n\r\n")
         length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
         body = json.loads(await reader.readexactly(int(length[1]))) if length else {}
-        found = _QUESTION.search(last_user(body)) if body else None
-        name = found[1] if found else ""
+        match = _QUESTION.search(last_user(body)) if body else None
+        name = match[1] if match else ""
         self.asked[name] += 1
         if name in FAULTS:
             await FAULTS[name](_Filled(writer, self.port))  # type: ignore[arg-type]
             return
         await asyncio.sleep(self.delay_s)
-        said = APPROVAL if body.get("model") == "judge" else "Paris"
-        reply = json.dumps(completion(body, said)).encode()
+        text = APPROVAL if body.get("model") == "judge" else "Paris"
+        reply = json.dumps(completion(body, text)).encode()
         writer.write(_head(200, len(reply)) + reply)
         await writer.drain()
 

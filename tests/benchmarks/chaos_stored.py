@@ -1,4 +1,4 @@
-"""What runs leave: results, recordings, baselines and unfinished runs, and the commands that read them again."""
+"""The files that runs write (results, recordings, baselines), and the commands that read them."""
 
 from __future__ import annotations
 
@@ -47,45 +47,45 @@ READ_TOO = (
 
 
 def stored_targets() -> Iterator[Target]:
-    """Run the tests of a small project in every way that leaves files, and yield a target for each."""
+    """Run the tests of a small project in every way that writes files, and yield a target for each."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        made = {
+        project_files = {
             "cases.jsonl": CASES,
             "s.rag.toml": suite(gates=GATES),
             "conftest.py": SYSTEM,
             "pytest.ini": b"[pytest]\n",
         }
-        write(folder, made)
+        write(folder, project_files)
         _run(folder, "--rag-record-mode all --rag-update-baseline --rag-baseline b.json")
         _run(folder, "--rag-record-mode none --rag-baseline b.json --rag-json r.json")
         for number in (1, 2):
             _run(
                 folder, f"--rag-record-mode none --rag-baseline b.json --rag-shard {number}/2 --rag-json {number}.json"
             )
-        kept = {path: (folder / path).read_bytes() for path in ("b.json", "r.json", "1.json", "2.json")}
+        records = {path: (folder / path).read_bytes() for path in ("b.json", "r.json", "1.json", "2.json")}
         recordings = read(folder, "cassettes")
-    yield from _results(kept)
-    yield from _recordings(made, recordings, kept["b.json"])
+    yield from _results(records)
+    yield from _recordings(project_files, recordings, records["b.json"])
     yield from _models()
     yield from _unfinished()
 
 
-def _results(kept: Files) -> Iterator[Target]:
+def _results(records: Files) -> Iterator[Target]:
     for at, name in enumerate(("reports/museum.json", "html/results.json", "r.json", "r.json")):
-        data = kept.get(name) or (FIXTURES / name).read_bytes()
-        files = {"r.json": data, "base.json": kept["r.json"], "labels.jsonl": LABELS, "pytest.ini": b"[pytest]\n"}
+        data = records.get(name) or (FIXTURES / name).read_bytes()
+        files = {"r.json": data, "base.json": records["r.json"], "labels.jsonl": LABELS, "pytest.ini": b"[pytest]\n"}
         yield Target(
             RESULTS, name, {**files, ".rageval/runs/r/results.json": data}, "r.json", (*READ, *READ_TOO[at::4])
         )
-    shards = {name: kept[name] for name in ("1.json", "2.json")}
+    shards = {name: records[name] for name in ("1.json", "2.json")}
     merge = ("rageval merge 1.json 2.json --out m.json --markdown m.md", "rageval merge 2.json 1.json")
     yield Target(RESULTS, "shard", shards, "1.json", merge)
 
 
-def _recordings(made: Files, recordings: Files, baseline: bytes) -> Iterator[Target]:
+def _recordings(project_files: Files, recordings: Files, baseline: bytes) -> Iterator[Target]:
     (cassette,) = recordings
-    replayed = {**made, **recordings, "pytest.ini": INI, "b.json": baseline}
+    replayed = {**project_files, **recordings, "pytest.ini": INI, "b.json": baseline}
     with_baseline = f"{PYTEST} --rag-baseline b.json"
     for _ in range(2):
         yield Target(
@@ -102,31 +102,31 @@ def _recordings(made: Files, recordings: Files, baseline: bytes) -> Iterator[Tar
 def _models() -> Iterator[Target]:
     with TemporaryDirectory() as name:
         folder = Path(name)
-        made = {
+        project_files = {
             "cases.jsonl": CASES,
             "s.rag.toml": suite(),
             "conftest.py": MODEL,
             "pytest.ini": INI + b"rag_system = llm\n",
         }
-        write(folder, made)
+        write(folder, project_files)
         _run(folder, "--rag-record-mode all")
         recordings = read(folder, "cassettes")
     (cassette,) = recordings
-    yield Target(RECORDS, "model cassette", {**made, **recordings}, cassette)
+    yield Target(RECORDS, "model cassette", {**project_files, **recordings}, cassette)
 
 
 def _unfinished() -> Iterator[Target]:
-    """Yield each file that a run leaves whose process ends at its third case."""
+    """Run a project whose process ends at its third case; yield a target for each file of the unfinished run."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        made = {"cases.jsonl": CASES, "s.rag.toml": suite(), "conftest.py": ENDS, "pytest.ini": b"[pytest]\n"}
-        write(folder, made)
+        project_files = {"cases.jsonl": CASES, "s.rag.toml": suite(), "conftest.py": ENDS, "pytest.ini": b"[pytest]\n"}
+        write(folder, project_files)
         command = [sys.executable, "-m", *PYTEST.split()]
         subprocess.run(command, cwd=folder, env={**os.environ, "ENDS": "1"}, capture_output=True, check=False)
-        left = read(folder, ".rageval/runs")
-    for path in filter(left.get, left):  # an empty file cannot be broken
+        run_files = read(folder, ".rageval/runs")
+    for path in filter(run_files.get, run_files):  # an empty file cannot be broken
         commands = (f"{PYTEST} --rag-resume", "rageval history", "rageval cassettes")
-        yield Target(RECORDS, "unfinished run", {**made, **left}, path, commands)
+        yield Target(RECORDS, "unfinished run", {**project_files, **run_files}, path, commands)
 
 
 def write(folder: Path, files: Files) -> None:
@@ -143,10 +143,10 @@ def read(folder: Path, below: str) -> Files:
 
 
 def _run(folder: Path, arguments: str) -> None:
-    said, home = StringIO(), os.getcwd()
+    output, home = StringIO(), os.getcwd()
     os.chdir(folder)
-    with redirect_stdout(said), redirect_stderr(said):
+    with redirect_stdout(output), redirect_stderr(output):
         status = pytest.main([*PYTEST.split()[1:], *arguments.split()])
     os.chdir(home)
     if status not in (0, 1):
-        sys.exit(f"pytest {arguments} exited with {status}:\n{said.getvalue()}")
+        sys.exit(f"pytest {arguments} exited with {status}:\n{output.getvalue()}")

@@ -1,10 +1,10 @@
-"""What a call to a model costs of this process's processor: plain httpx, bare litellm, and the project's client.
+"""CPU time of a call to a model: plain httpx, bare litellm, and the project's client.
 
     python tests/benchmarks/client_cpu.py [--calls N] [--rounds N] [--in-flight N]
 
-The server is a process of its own. Wished: the project's client below 1.5 ms a call. Then the calls alone, and beside
-a thread that works a millisecond a call as a session does: 2,000 calls of 200 ms at 64 in flight, wished within 1.2
-times the ideal 6.25 s.
+The server runs in a separate process. Target: the project's client takes less than 1.5 ms a call. The second table has
+2,000 calls of 200 ms at 64 in flight: alone, and with a thread that works a millisecond for each call, like a session.
+Target: within 1.2 times the ideal 6.25 s.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Call = Callable[[], Awaitable[object]]
 
 @contextmanager
 def served(delay_s: float) -> Iterator[str]:
-    """Yield the base URL of a server in a process of its own."""
+    """Yield the base URL of a server in a separate process."""
     command = [sys.executable, "-m", SERVER, "--delay", str(delay_s), "--reply", "forty-two"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS_FOLDER
@@ -60,7 +60,7 @@ async def calls(call: Call, n: int, in_flight: int) -> None:
 
 
 async def compared(base_url: str, n: int, rounds: int, in_flight: int) -> dict[str, float]:
-    """Return the median processor milliseconds of a call by each client."""
+    """Return the median CPU milliseconds of a call by each client."""
     backend, module = NamedModel(f"openai/{MODEL}"), litellm()
     plain = httpx.AsyncClient(headers={"Authorization": f"Bearer {KEY}"}, timeout=60)
 
@@ -69,24 +69,24 @@ async def compared(base_url: str, n: int, rounds: int, in_flight: int) -> dict[s
         (await plain.post(f"{base_url}/chat/completions", json=body)).json()
 
     async def with_litellm() -> None:
-        asked = {"api_base": base_url, "api_key": KEY, "temperature": 0, "max_retries": 0}
-        await module.acompletion(f"openai/{MODEL}", MESSAGES, **asked)
+        options = {"api_base": base_url, "api_key": KEY, "temperature": 0, "max_retries": 0}
+        await module.acompletion(f"openai/{MODEL}", MESSAGES, **options)
 
     async def with_ours() -> None:
         await backend.complete(MESSAGES, api_base=base_url, api_key=KEY, temperature=0)
 
     sides: dict[str, Call] = {"httpx": with_httpx, "litellm": with_litellm, "ours": with_ours}
-    taken: dict[str, list[float]] = {side: [] for side in sides}
+    times: dict[str, list[float]] = {side: [] for side in sides}
     for number in range(rounds + 1):
         for side, call in sides.items():
-            begun = time.process_time()
+            start = time.process_time()
             await calls(call, n, in_flight)
-            await asyncio.sleep(0.1)  # what litellm left to do
+            await asyncio.sleep(0.1)  # background work of litellm
             if number:
-                taken[side].append((time.process_time() - begun) * 1000 / n)
+                times[side].append((time.process_time() - start) * 1000 / n)
     await plain.aclose()
     await backend.aclose()
-    return {side: median(each) for side, each in taken.items()}
+    return {side: median(each) for side, each in times.items()}
 
 
 async def walls(base_url: str) -> float:
@@ -97,15 +97,15 @@ async def walls(base_url: str) -> float:
         await backend.complete(MESSAGES, api_base=base_url, api_key=KEY, temperature=0)
 
     await call()
-    begun = time.perf_counter()
+    start = time.perf_counter()
     await calls(call, CALLS, IN_FLIGHT)
-    wall = time.perf_counter() - begun
+    wall = time.perf_counter() - start
     await backend.aclose()
     return wall
 
 
 def working(over: threading.Event) -> None:
-    """Use a millisecond of the processor for each call that is due, until it is over."""
+    """Use a millisecond of CPU for each call that is due, until ``over`` is set."""
     pause = DELAY_S / IN_FLIGHT
     while not over.wait(pause - 0.001):
         until = time.thread_time() + 0.001
@@ -130,12 +130,12 @@ def main() -> None:
     with served(DELAY_S) as base_url:
         alone = asyncio.run(walls(base_url))
         over = threading.Event()
-        beside = threading.Thread(target=working, args=(over,))
-        beside.start()
+        worker = threading.Thread(target=working, args=(over,))
+        worker.start()
         busy = asyncio.run(walls(base_url))
         over.set()
-        beside.join()
-    for label, wall in (("alone", alone), ("beside work", busy)):
+        worker.join()
+    for label, wall in (("alone", alone), ("with a busy thread", busy)):
         rows.append([label, f"{wall:.2f}", f"{wall / ideal:.2f}"])
     print(table([*rows, ["wished", f"<= {ideal * 1.2:.2f}", "<= 1.20"]]))
 

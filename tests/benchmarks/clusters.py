@@ -2,11 +2,11 @@
 
     python tests/benchmarks/clusters.py [--experiments N]
 
-Wanted, for 15 to 200 units: an unchanged system turns a baseline gate red in at most 5 % of runs, and 95 % intervals
+Targets, for 15 to 200 units: an unchanged system turns a baseline gate red in at most 5 % of runs, and 95 % intervals
 hold the truth in at least 93 %.
 
 Each experiment draws units (dialogues, documents or cases) and two runs of an unchanged system over them, and compares
-the runs as a session does. Each unit has its own chance of being right, drawn anew for each experiment. In each run the
+the runs as a session does. Each experiment draws for each unit a chance of being right. In each run the
 unit as a whole goes well or badly. The worlds:
 
 - whole dialogues: 5 turns that are right or wrong together;
@@ -15,7 +15,7 @@ unit as a whole goes well or badly. The worlds:
 - repeats: each case is asked 3 times;
 - all together: documents with 1 to 3 dialogues of 1 to 4 turns with first mistakes, each asked twice.
 
-The column "cases" shows the same with each case taken for independent, as a comparison.
+For comparison, the column "cases" treats each case as independent.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pytest_rageval.model.outcome import Outcome, Score
 
 ALPHA = 0.05
 SIZES = (15, 30, 60, 200)
-MANY = 20_000  # units that stand for all there are
+MANY = 20_000  # units that represent the population
 
 Draw = np.random.Generator
 Turn = tuple[str, dict[str, str], float]
@@ -48,7 +48,7 @@ Turn = tuple[str, dict[str, str], float]
 
 @dataclass(frozen=True)
 class World:
-    """How units make turns: ``run`` gives the turns of one unit, of its number and its chance of being right."""
+    """How units make turns: ``run`` yields the turns of one unit from its number and its chance of being right."""
 
     name: str
     run: Callable[[int, float, Draw], Iterator[Turn]]
@@ -56,8 +56,8 @@ class World:
 
     def chances(self, n: int, draw: Draw) -> list[float]:
         """Return the chance of each unit."""
-        drawn: list[float] = draw.beta(*self.shape, n).tolist()
-        return drawn
+        chances: list[float] = draw.beta(*self.shape, n).tolist()
+        return chances
 
     def outcomes(self, chances: list[float], draw: Draw) -> list[Outcome]:
         """Return a run over the units."""
@@ -69,7 +69,7 @@ class World:
         ]  # fmt: skip
 
     def truth(self) -> float:
-        """Return the mean over all units there are."""
+        """Return the mean over all units of the population."""
         draw = np.random.default_rng(0)
         return cell_of("m", True, self.outcomes(self.chances(MANY, draw), draw)).mean or 0.0
 
@@ -88,9 +88,9 @@ def first_mistake(unit: int, chance: float, draw: Draw) -> Iterator[Turn]:
 
 
 def documents(unit: int, chance: float, draw: Draw) -> Iterator[Turn]:
-    found = draw.random() < chance
+    goes_well = draw.random() < chance
     for question in range(5):
-        yield f"{unit}-{question}", {"document": str(unit)}, float(draw.random() < (0.9 if found else 0.2))
+        yield f"{unit}-{question}", {"document": str(unit)}, float(draw.random() < (0.9 if goes_well else 0.2))
 
 
 def repeats(unit: int, chance: float, draw: Draw) -> Iterator[Turn]:
@@ -101,11 +101,11 @@ def repeats(unit: int, chance: float, draw: Draw) -> Iterator[Turn]:
 def all_together(unit: int, chance: float, draw: Draw) -> Iterator[Turn]:
     sizes = [1 + (unit * 7 + dialogue * 3) % 4 for dialogue in range(1 + unit % 3)]
     for repeat in range(2):
-        found = draw.random() < chance
+        goes_well = draw.random() < chance
         for dialogue, turns in enumerate(sizes):
             right, name = 1.0, f"{unit}-{dialogue}"
             for turn in range(turns):
-                right *= draw.random() < (0.95 if found else 0.4)
+                right *= draw.random() < (0.95 if goes_well else 0.4)
                 yield f"{name}-{turn}", {"document": str(unit), "dialogue": name, "repeat": str(repeat + 1)}, right
 
 
@@ -131,9 +131,9 @@ def experiment(world: World, n: int, truth: float, draw: Draw, *, apart: bool) -
     if apart:
         before, after = loose(before), loose(after)
     pairs = pair_up(measured_of(before), measured_of(after)).pairs
-    found = difference(pairs, "m", higher_is_better=True, alpha=ALPHA)
-    fails = found.p_worse is not None and found.p_worse <= ALPHA and (found.delta or 0) < 0
-    return fails, _holds(cell_of("m", True, after).ci95, truth), _holds(found.ci95, 0.0)
+    comparison = difference(pairs, "m", higher_is_better=True, alpha=ALPHA)
+    fails = comparison.p_worse is not None and comparison.p_worse <= ALPHA and (comparison.delta or 0) < 0
+    return fails, _holds(cell_of("m", True, after).ci95, truth), _holds(comparison.ci95, 0.0)
 
 
 def _holds(interval: Interval | None, truth: float) -> bool:
@@ -154,8 +154,10 @@ def main() -> None:
             shares = []
             for apart in (False, True):
                 count = of // 4 if apart else of
-                told = [experiment(world, n, truth, np.random.default_rng([n, at]), apart=apart) for at in range(count)]
-                shares.append([_share(fmean(each), count) for each in zip(*told, strict=True)])
+                results = [
+                    experiment(world, n, truth, np.random.default_rng([n, at]), apart=apart) for at in range(count)
+                ]
+                shares.append([_share(fmean(each), count) for each in zip(*results, strict=True)])
             rows.append([world.name, str(n), *(text for pair in zip(*shares, strict=True) for text in pair)])
             print(f"{world.name} {n}: {' '.join(rows[-1][2:])}", flush=True)
     print(table(rows))

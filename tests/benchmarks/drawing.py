@@ -1,11 +1,11 @@
-"""What it costs to draw a finished run for a terminal and as Markdown, beside computing what is drawn.
+"""What it costs to draw a finished run for a terminal and as Markdown, without the computation.
 
     python tests/benchmarks/drawing.py [--rounds N]
 
-Wished: at most 0.3 s for 1,000 cases and 2 s for 11,400, for both together. The run has two systems, 16 topics by five
-tasks, a tenth of errors and a baseline that all cases are compared with. Its gates have been evaluated, it has been
-compared and its matrices are made before the clock starts, as results.json needs them all. Medians; the peak is what
-drawing takes at once.
+Target: at most 0.3 s for 1,000 cases and 2 s for 11,400, for both together. The run has two systems, 16 topics by five
+tasks, a tenth of errors and a baseline that all cases are compared with. Gates, comparison and matrices are computed
+before the clock starts, because results.json needs them in any case. Times are medians; the peak is the memory that
+drawing adds.
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ def run_of(n: int, seed: int, baseline: Run | None = None) -> Run:
     return run
 
 
-def drawn(run: Run) -> dict[str, Callable[[], object]]:
-    """Return what draws each report."""
+def renderers(run: Run) -> dict[str, Callable[[], object]]:
+    """Return name of a report -> function that draws it."""
     return {
         "terminal": lambda: [paint(line, 256, "utf-8") for line in summary_lines(run, MatrixChoice(), 80, 0)],
         "markdown": lambda: markdown_of(run, MatrixChoice()),
     }
 
 
-def taken(draw: Callable[[], object]) -> float:
+def cpu_seconds(draw: Callable[[], object]) -> float:
     began = time.perf_counter()
     draw()
     return time.perf_counter() - began
@@ -85,9 +85,9 @@ def main() -> None:
     for n, wished in WISHED.items():
         before, times = run_of(n, 1), list[tuple[float, float]]()
         for _ in range(args.rounds):
-            draw = drawn(run_of(n, 2, before))  # anew, as a run keeps what it has computed
-            times.append((taken(draw["terminal"]), taken(draw["markdown"])))
-        draw = drawn(run_of(n, 2, before))
+            draw = renderers(run_of(n, 2, before))  # a new run each time: a run caches its computations
+            times.append((cpu_seconds(draw["terminal"]), cpu_seconds(draw["markdown"])))
+        draw = renderers(run_of(n, 2, before))
         tracemalloc.start()
         draw["terminal"]()
         draw["markdown"]()

@@ -1,11 +1,11 @@
-"""What eRAG costs beside the time of its model: each retrieved document of each query is asked for alone.
+"""What eRAG costs beyond its model's time: one request for each document of each query.
 
     python tests/benchmarks/erag.py [--rounds N] [--concurrency N]
 
-100 queries x 10 documents, a scripted model that takes 20 ms, `erag:nDCG@10` among the metrics. The ideal is the calls
-that are made (an answer and ten documents a query) x 20 ms / the calls in flight; of the wall, what pytest takes to
-start is no part, measured as the same session with a model that takes no time and one query. Wished: at most 1.3 x the
-ideal, and each pair of a query and a document asked for once.
+100 queries x 10 documents, a scripted model that takes 20 ms, `erag:nDCG@10` among the metrics. The ideal is the
+number of calls (an answer and ten documents a query) x 20 ms / the calls in flight. The start of pytest is subtracted
+from the wall time; it is measured by the same session with one query and a model that takes no time. Target: at most
+1.3 x the ideal, and one request for each pair of a query and a document.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ import collections, json
 import pytest
 from pytest_rageval.testing import ScriptedLLM
 
-asked = collections.Counter()
+requests = collections.Counter()
 
 
 @pytest.fixture(scope="session")
 def rag_llm():
     def reply(messages):
-        asked[messages[-1]["content"]] += 1
+        requests[messages[-1]["content"]] += 1
         return "forty-two"
     yield ScriptedLLM(reply, delay_s=DELAY)
-    with open("asked.json", "w") as stream:
-        json.dump(list(asked.items()), stream)
+    with open("requests.json", "w") as stream:
+        json.dump(list(requests.items()), stream)
 """
 TESTS = """
 from pytest_rageval import rag_case
@@ -48,7 +48,7 @@ def test_worth(rag):
 
 
 def project(folder: Path, queries: int, delay_s: float, concurrency: int) -> Path:
-    """Write a project whose ``queries`` each find ten documents of their own."""
+    """Write a project with ``queries`` queries; each retrieves ten documents that no other query retrieves."""
     folder.mkdir()
     ini = f"[pytest]\ntestpaths = test_worth.py\nrag_corpus = kb.jsonl\nrag_top_k = {DOCUMENTS}\n"
     (folder / "pytest.ini").write_text(f"{ini}rag_concurrency = {concurrency}\n")
@@ -63,7 +63,7 @@ def project(folder: Path, queries: int, delay_s: float, concurrency: int) -> Pat
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="What eRAG costs beside the time of its model.")
+    parser = argparse.ArgumentParser(description="What eRAG costs beyond its model's time.")
     parser.add_argument("--rounds", type=int, default=5, help="(default: %(default)s)")
     parser.add_argument("--concurrency", type=int, default=16, help="calls in flight (default: %(default)s)")
     args = parser.parse_args()
@@ -77,14 +77,14 @@ def main() -> None:
                 wall = run(command, folder).wall
                 if number:
                     walls[side].append(wall)
-        asked = json.loads((slow / "asked.json").read_text())
-    calls = sum(count for _, count in asked)
+        requests = json.loads((slow / "requests.json").read_text())
+    calls = sum(count for _, count in requests)
     start = median(walls[idle])
     took, ideal = median(walls[slow]) - start, calls * DELAY_S / args.concurrency
     print(f"{QUERIES} queries x {DOCUMENTS} documents, {DELAY_S * 1000:g} ms, {args.concurrency} in flight\n")
     rows = [["", "seconds"], ["starting pytest", f"{start:.2f}"], ["ideal", f"{ideal:.2f}"], ["took", f"{took:.2f}"]]
     print(table([*rows, ["ratio", f"{took / ideal:.2f}"], ["wished", "<= 1.30"]]))
-    alone = [count for text, count in asked if "[2]" not in text]
+    alone = [count for text, count in requests if "[2]" not in text]
     print(f"\ncalls {calls}, of single documents {sum(alone)}, of one pair at most {max(alone)}")
 
 

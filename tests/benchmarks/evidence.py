@@ -2,8 +2,8 @@
 
     python tests/benchmarks/evidence.py [--rounds N] [--cases N]
 
-Wanted: at most 5 ms a case. Each case has one quote, a sentence of a document. Times are medians of alternating rounds,
-in this process: the file of cases with and without evidence, then the corpus with and without looking for it.
+Target: at most 5 ms a case. Each case has one quote, a sentence of a document. Times are medians of alternating rounds,
+in this process: reading the cases with and without evidence, then the corpus with and without locating it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SENTENCE = re.compile("[^。！？]{20,}[。！？]")
 
 
 def cases(file: Path, n: int, *, evidence: bool) -> None:
-    """Write n cases, each with a sentence of another document as evidence, if so wanted."""
+    """Write n cases; if ``evidence``, each has a sentence of a different document as evidence."""
     quotes = [
         (f"{path.name}:{line}", sentence[0])
         for path in sorted(DATA.glob("*.txt"))
@@ -48,7 +48,7 @@ def cases(file: Path, n: int, *, evidence: bool) -> None:
 
 
 def seconds(file: Path, *, evidence: bool) -> tuple[float, int]:
-    """Return the seconds of reading the cases and the corpus, and how many cases the corpus has the evidence of."""
+    """Return the seconds of reading cases and corpus, and the number of cases whose evidence is in the corpus."""
     formats: Registry[Reader] = Registry("corpus format", BUILTIN)
     start = time.perf_counter()
     instances = load(file)
@@ -66,17 +66,17 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         took: dict[bool, list[float]] = {True: [], False: []}
-        found = 0
+        hits = 0
         for with_evidence in took:
             cases(Path(name) / f"{with_evidence}.jsonl", args.cases, evidence=with_evidence)
         for _ in range(args.rounds):
             for with_evidence, times in took.items():
                 each, count = seconds(Path(name) / f"{with_evidence}.jsonl", evidence=with_evidence)
                 times.append(each)
-                found += count
+                hits += count
     without, with_it = median(took[False]), median(took[True])
     print(
-        f"{found // args.rounds} of {args.cases} cases found; {without:.2f} s without evidence, {with_it:.2f} s with it"
+        f"{hits // args.rounds} of {args.cases} cases found; {without:.2f} s without evidence, {with_it:.2f} s with it"
     )
     print(f"{1000 * (with_it - without) / args.cases:.2f} ms a case")
 

@@ -1,8 +1,8 @@
-"""What generating cases costs, in seconds of CPU of a process of its own, and how much memory it takes.
+"""What generating cases costs: CPU seconds and memory of a separate process.
 
     python tests/benchmarks/generation.py [--cases N] [--documents N]
 
-Wanted: 10,000 table cases in at most 20 s; cases from 5,788 documents in at most 120 s and less than 1 GB. The table is
+Target: 10,000 table cases in at most 20 s; cases from 5,788 documents in at most 120 s and less than 1 GB. The table is
 invented: people with a town, a post and a year. The documents are CRUD's 5,788 news if RAGEVAL_DATA (else
 ../shared/data) has them, and invented ones. The process runs `rageval generate` from start to end: rows or documents,
 topics, drafts, checks, near duplicates, sets and files.
@@ -47,7 +47,7 @@ path = "lines:{path}"
 
 
 def people(folder: Path, n: int) -> None:
-    """Write a table of n people with names of their own, and its plan."""
+    """Write a table of n people with distinct names, and its plan."""
     draw = random.Random(n)
     towns = [name(draw, 3) for _ in range(60)]
     names: dict[str, None] = {}
@@ -62,7 +62,7 @@ def people(folder: Path, n: int) -> None:
 
 
 def documents(folder: Path, n: int) -> None:
-    """Write n invented documents of about 700 characters, a line each, and their plan."""
+    """Write n invented documents of about 700 characters, one a line, and their plan."""
     draw = random.Random(n)
     lines = (" ".join(sentence(draw) for _ in range(10)) + "\n" for _ in range(n))
     (folder / "pages.txt").write_text("".join(lines), encoding="utf-8")
@@ -82,7 +82,7 @@ def sentence(draw: random.Random) -> str:
 
 
 def news() -> Path | None:
-    """Return the folder of CRUD's news; None without it."""
+    """Return the folder of CRUD's news; None if it is missing."""
     data = Path(os.environ.get("RAGEVAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
     return data / "crud" if (data / "crud").is_dir() else None
 
@@ -92,8 +92,8 @@ def name(draw: random.Random, syllables: int) -> str:
     return "".join(draw.choices(SYLLABLES, k=syllables)).title()
 
 
-def measured(folder: Path) -> tuple[float, float, str]:
-    """Return the seconds of CPU and the MB of a process that generates, and its line about the drafts."""
+def measure(folder: Path) -> tuple[float, float, str]:
+    """Run `rageval generate`; return its CPU seconds, its memory in MB, and its line about the drafts."""
     code = "import sys; from pytest_rageval.cli import main; sys.exit(main())"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(
@@ -122,9 +122,9 @@ def tables(n: int) -> None:
         folder = Path(name_of_folder)
         for size in (n // 10, n):
             people(folder, size)
-            seconds, memory, line = measured(folder)
-            kept = json.loads((folder / "out" / "manifest.json").read_text(encoding="utf-8"))["drafts"]["kept"]
-            assert kept > 0.9 * size, line
+            seconds, memory, line = measure(folder)
+            n_drafts = json.loads((folder / "out" / "manifest.json").read_text(encoding="utf-8"))["drafts"]["kept"]
+            assert n_drafts > 0.9 * size, line
             rows.append([f"{size:,}", f"{seconds:.1f}", f"{LIMIT:.0f}", f"{memory:.0f}", line])
     print(table(rows))
 
@@ -142,7 +142,7 @@ def texts(n: int) -> None:
                 (folder / "plan.toml").write_text(CORPUS.format(path=crud / "*.txt"), encoding="utf-8")
             else:
                 documents(folder, n)
-            seconds, memory, line = measured(folder)
+            seconds, memory, line = measure(folder)
             limits = (f"{LIMIT_OF_DOCUMENTS:.0f}", f"{LIMIT_OF_MEMORY}")
             rows.append([label, f"{seconds:.1f}", limits[0], f"{memory:.0f}", limits[1], line])
     print()

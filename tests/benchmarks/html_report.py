@@ -1,13 +1,13 @@
-"""What the page of a run costs: to draw it, to keep it, and to look at it.
+"""What the page of a run costs: time to draw it, its size, and time to view it.
 
     python tests/benchmarks/html_report.py [--rounds N]
 
-Wished: at most 0.3 s for 1,000 cases and 2 s for 11,400, linear memory, and a first view in a browser under 2 s. The
-cases are those of a benchmark with passages: each has a record of its own with a pool of twelve passages of 300
-characters, five of which were supplied, an answer of 200 characters, three scores and a judge's reply; two systems
-answered. Drawing is timed, in seconds of the processor, as at the end of a session, where outcomes are JSON text, and
-as in `rageval show`, where they were read from the file. Words are random, so that pages of real texts are smaller.
-Chromium is looked at if there is one, with `playwright`.
+Target: at most 0.3 s for 1,000 cases and 2 s for 11,400, linear memory, and a first view in a browser under 2 s. The
+cases are like those of a benchmark with passages. Each has a record with a pool of twelve passages of 300 characters;
+five of them are supplied. It has an answer of 200 characters, three scores and a judge's reply, for two systems.
+Drawing is timed in CPU seconds, both as at the end of a session (outcomes are JSON text) and as in `rageval show`
+(outcomes are read from the file). Words are random; pages of real texts are smaller. Views are timed in Chromium with
+`playwright`, if it is installed.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def main() -> None:
         for size in SIZES:
             page = Path(folder) / f"{size}.html"
             command = [sys.executable, __file__, "--rounds", str(arguments.rounds), "--draw", str(size), str(page)]
-            told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-            rows.append([f"{size:,}", *told, *_looked_at(page)])
+            figures = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            rows.append([f"{size:,}", *figures, *_view_times(page)])
     sys.stdout.write(table(rows) + "\n")
 
 
 def results_of_size(n: int) -> dict[str, Any]:
-    """Return results of ``n`` cases as a session holds them, outcomes and instances as JSON text."""
+    """Return results of ``n`` cases as a session stores them: outcomes and instances are JSON text."""
     from pytest_rageval.report.run.json_text import to_json
 
     dice = random.Random(7)
@@ -129,7 +129,7 @@ def _outcome(dice: random.Random, name: str, number: int, system: str) -> dict[s
 
 
 def _draw(n: int, path: Path, rounds: int) -> None:
-    """Draw in a process of its own, and print sizes, times and memory as JSON."""
+    """Draw a page in this process, and print sizes, times and memory as JSON."""
     import resource
 
     from pytest_rageval.report.html.page import write_html
@@ -143,9 +143,9 @@ def _draw(n: int, path: Path, rounds: int) -> None:
     read = decode_results(results)
     as_read = min(_timed(write_html, path, read) for _ in range(rounds))
     size = len(json.dumps(read, ensure_ascii=False).encode())
-    told = [f"{size / 1e6:.1f} MB", f"{path.stat().st_size / 1e6:.1f} MB"]
+    figures = [f"{size / 1e6:.1f} MB", f"{path.stat().st_size / 1e6:.1f} MB"]
     times = [f"{as_text:.2f} s", f"{as_read:.2f} s", f"{(after - before) / 1024:.0f} MiB"]
-    sys.stdout.write(json.dumps([*told, *times]))
+    sys.stdout.write(json.dumps([*figures, *times]))
 
 
 def _timed(write: Any, path: Path, results: Any) -> float:
@@ -154,8 +154,8 @@ def _timed(write: Any, path: Path, results: Any) -> float:
     return time.process_time() - start
 
 
-def _looked_at(path: Path) -> list[str]:
-    """Return the time to the first view and to the end of a filter in Chromium; dashes where there is none."""
+def _view_times(path: Path) -> list[str]:
+    """Return the time to the first view and the time of a filter in Chromium; dashes if it is missing."""
     chromium = shutil.which("chromium")
     if chromium is None:
         return ["–", "–"]
@@ -172,9 +172,9 @@ def _looked_at(path: Path) -> list[str]:
         start = time.perf_counter()
         page.get_by_label("Search").fill("case-00042")
         page.get_by_text("2 cases of").wait_for()
-        found = time.perf_counter() - start
+        filter_s = time.perf_counter() - start
         browser.close()
-    return [f"{first:.2f} s", f"{found:.2f} s"]
+    return [f"{first:.2f} s", f"{filter_s:.2f} s"]
 
 
 if __name__ == "__main__":

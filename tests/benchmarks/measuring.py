@@ -1,4 +1,4 @@
-"""Running a command as a child process, and what it took."""
+"""Run a command as a child process and measure its time and memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from statistics import median
 __all__ = ["Cost", "alternate", "bare_project", "environment", "pace", "pytest_command", "run", "table"]
 
 ROOT = Path(__file__).parents[2]
-_KIB = 1024 if sys.platform == "darwin" else 1  # what ru_maxrss counts in, in KiB
+_KIB = 1024 if sys.platform == "darwin" else 1  # ru_maxrss units per KiB
 
 BARE = """
 import pytest
@@ -31,7 +31,7 @@ BARE_CPU_S = 0.47
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a child process took: seconds on the clock and of the processor, and MiB at its peak."""
+    """The cost of a child process: wall seconds, CPU seconds and peak MiB."""
 
     wall: float
     cpu: float
@@ -48,7 +48,7 @@ class Cost:
 
 
 def pytest_command(*args: str) -> list[str]:
-    """Return a pytest command that loads no plugin but those named in ``args``."""
+    """Return a pytest command that loads only the plugins in ``args``."""
     return [sys.executable, "-m", "pytest", "-q", *args]
 
 
@@ -61,7 +61,7 @@ def bare_project(folder: Path, n: int) -> list[str]:
 
 
 def pace(rounds: int = 3) -> float:
-    """Return how many times the CPU seconds of the targets' machine this one takes now, by 1,000 bare tests."""
+    """Return this machine's CPU seconds for 1,000 bare tests now, divided by those of the targets' machine."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "bare")
         [costs] = alternate(rounds, (bare_project(folder, 1_000), folder, False))
@@ -69,9 +69,9 @@ def pace(rounds: int = 3) -> float:
 
 
 def environment(folder: Path, *, autoload: bool = False) -> dict[str, str]:
-    """Return the environment of a child: it imports this checkout, and keeps its byte code in ``folder``.
+    """Return the environment of a child: it imports this checkout and stores its byte code in ``folder``.
 
-    The name begins with a dot, so pytest does not look for tests among hundreds of folders of byte code.
+    The name begins with a dot, so pytest does not search hundreds of folders of byte code for tests.
     """
     keep = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "PYTHON", "COV"))}
     switch = {} if autoload else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -79,7 +79,7 @@ def environment(folder: Path, *, autoload: bool = False) -> dict[str, str]:
 
 
 def run(command: Sequence[str], folder: Path, *, autoload: bool = False, expect: int = 0) -> Cost:
-    """Run ``command`` in ``folder`` and return its cost; end the script when it exits with another status.
+    """Run ``command`` in ``folder`` and return its cost; end the script if its status is unexpected.
 
     A child's peak is at least its parent's size when it was started, so a script that measures imports little.
     """
@@ -109,7 +109,7 @@ def alternate(rounds: int, *sides: tuple[Sequence[str], Path, bool]) -> list[lis
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as aligned text; the first is the head, the first column to the left."""
+    """Return rows as aligned text; the first row is the head, the first column is left-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.rjust(width) if at else cell.ljust(width) for at, (cell, width) in
              enumerate(zip(row, widths, strict=True))).rstrip() for row in rows]  # fmt: skip

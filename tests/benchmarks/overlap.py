@@ -2,13 +2,13 @@
 
     python tests/benchmarks/overlap.py [--rounds N] [--large-rounds N]
 
-The model is a loopback server in a process of its own. Wished, beyond a bare pytest of as many trivial tests:
+The model is a local server in a separate process. Targets, in addition to a bare pytest of as many trivial tests:
 
 - 200 cases of 50 ms at 20 in flight: 1.0 s, 200 calls, never more than 20 at once, 100 MiB less than through litellm.
 - 2,000 cases of 200 ms at 64 in flight, 5 % refused with 429: 1.2 times the ideal 6.25 s, with two workers too.
 
-250 replayed cases: within 0.5 s of starting pytest, without litellm and without a socket. 10,000 cases that are looked
-ahead: in the memory of as many that are not.
+250 replayed cases: within 0.5 s of starting pytest, without litellm and without a socket. 10,000 cases with look-ahead:
+no more memory than without it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TESTS_FOLDER = Path(__file__).parents[1]
 SERVER = "support.servers.openai_server"
 RAG = ("-p", "pytest_rageval.plugin")
 LITELLM = ("-o", "rag_model_params=api_base = {url}\napi_key = sk-benchmark\ndrop_params = true")
-"""Options with a parameter that only litellm takes, so that it is asked."""
+"""Options with a parameter that only litellm supports, so requests go through it."""
 BARE = """
 import pytest
 
@@ -40,7 +40,7 @@ import pytest
 def test_case(number):
     pass
 """
-INI = "[pytest]\ntestpaths = test_cases.py\n"  # the folder also holds the byte code
+INI = "[pytest]\ntestpaths = test_cases.py\n"  # without it pytest would search the byte code in the folder
 TESTS = """
 from pytest_rageval import rag_case
 
@@ -112,14 +112,14 @@ def served(delay_s: float, plan: str = "") -> Iterator[str]:
 
 
 def stats(url: str) -> dict[str, Any]:
-    """Return what the server has seen so far."""
+    """Return the server's counters so far."""
     with urllib.request.urlopen(f"{url.removesuffix('/v1')}/stats") as reply:  # noqa: S310 - the loopback
-        seen: dict[str, Any] = json.load(reply)
-    return seen
+        counters: dict[str, Any] = json.load(reply)
+    return counters
 
 
 def project(folder: Path, n: int, url: str = "", concurrency: int = 16) -> Path:
-    """Write a project of ``n`` cases, with the model at ``url`` if one is given."""
+    """Write a project of ``n`` cases; if there is a ``url``, it uses the model there."""
     folder.mkdir()
     model = f"rag_model = openai/gpt-4o-mini\nrag_model_params =\n    api_base = {url}\n    api_key = sk-benchmark\n"
     settings = f"{INI}rag_concurrency = {concurrency}\n"
@@ -134,13 +134,13 @@ def project(folder: Path, n: int, url: str = "", concurrency: int = 16) -> Path:
 
 def costs(rounds: int, sides: dict[str, tuple[list[str], Path]]) -> dict[str, Cost]:
     """Return the median cost of each side, run in turn, once to warm up."""
-    taken: dict[str, list[Cost]] = {side: [] for side in sides}
+    by_side: dict[str, list[Cost]] = {side: [] for side in sides}
     for number in range(rounds + 1):
         for side, (command, folder) in sides.items():
             cost = run(command, folder)
             if number:
-                taken[side].append(cost)
-    return {side: Cost.median(each) for side, each in taken.items()}
+                by_side[side].append(cost)
+    return {side: Cost.median(each) for side, each in by_side.items()}
 
 
 def overlapping(root: Path, rounds: int, n: int, delay_s: float, most: int, plan: str, wished: float) -> None:
@@ -163,7 +163,7 @@ def overlapping(root: Path, rounds: int, n: int, delay_s: float, most: int, plan
         measured = costs(rounds, sides)
         before = stats(url)["requests"]
         run(pytest_command(*RAG), folder)
-        seen = stats(url)
+        counters = stats(url)
     floor, ideal = measured["bare pytest"], n * delay_s / most
     rows = [["", "wall s", "beyond bare", "/ ideal", "CPU s", "peak MiB"]]
     for side, cost in measured.items():
@@ -175,7 +175,7 @@ def overlapping(root: Path, rounds: int, n: int, delay_s: float, most: int, plan
     saved = measured["pytest, through litellm"].minus(measured["pytest"])
     ratio = measured["pytest, through litellm"].wall / measured["pytest"].wall
     print(f"litellm takes {saved.wall:.2f} s and {saved.peak:.0f} MiB more, {ratio:.2f} times the time of plain HTTP")
-    print(f"requests of one run {seen['requests'] - before}, highest in flight at the server {seen['peak']}\n")
+    print(f"requests of one run {counters['requests'] - before}, highest in flight at the server {counters['peak']}\n")
 
 
 def replaying(root: Path, rounds: int, n: int) -> None:
@@ -187,7 +187,7 @@ def replaying(root: Path, rounds: int, n: int) -> None:
     replay = pytest_command(*RAG, "--rag-record-mode", "none")
     (folder / "conftest.py").write_text(WATCH)
     run(replay, folder)
-    (folder / "conftest.py").unlink()  # watching takes time
+    (folder / "conftest.py").unlink()  # its audit hook takes time
     empty = root / "empty"
     empty.mkdir()
     (empty / "pytest.ini").write_text(INI)
@@ -202,14 +202,14 @@ def replaying(root: Path, rounds: int, n: int) -> None:
 
 
 def remembering(root: Path, rounds: int) -> None:
-    """Print the peak memory of many cases, asked in turn and looked ahead."""
+    """Print the peak memory of many cases, one at a time and with look-ahead."""
     rows = [["", "wall s", "peak MiB, in turn", "looking ahead", "more"]]
     for n in (1_000, 10_000):
         folder = project(root / f"memory{n}", n)
         (folder / "conftest.py").write_text(SYSTEM)
-        taken = {most: [run(pytest_command(*RAG, "--rag-concurrency", most), folder) for _ in range(rounds)]
-                 for most in ("1", "16")}  # fmt: skip
-        turn, ahead = (Cost.median(taken[most]) for most in ("1", "16"))
+        by_limit = {most: [run(pytest_command(*RAG, "--rag-concurrency", most), folder) for _ in range(rounds)]
+                    for most in ("1", "16")}  # fmt: skip
+        turn, ahead = (Cost.median(by_limit[most]) for most in ("1", "16"))
         rows.append([f"{n:,} cases", f"{ahead.wall:.2f}", f"{turn.peak:.1f}", f"{ahead.peak:.1f}",
                      f"{ahead.peak - turn.peak:+.1f}"])  # fmt: skip
     print(f"memory: a window of cases, not a list of them\n\n{table(rows)}")

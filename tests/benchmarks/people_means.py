@@ -1,9 +1,10 @@
-"""How often 95 % intervals hold what people would say, for a judge that is 0.4 too high for one system.
+"""How often 95 % intervals hold people's mean, if a judge is 0.4 too high for one system.
 
     python tests/benchmarks/people_means.py [--draws N]
 
-People would call 30 % of the biased system's 300 answers right, and the judge 70 %. Printed are the shares of intervals
-of `people:METRIC` and of the judge's own mean that hold 0.3, and the shares of draws in which the bias is seen.
+People would call 30 % of the biased system's 300 answers right, and the judge 70 %. The script prints
+the shares of intervals of `people:METRIC` and of the judge's mean that hold 0.3, and the share of draws that detect
+the bias.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pytest_rageval.model.outcome import EarlierLabel, Outcome, Score
 
 TRUTH, SIZE = 0.3, 300
 RIGHT, WRONG = 0.95, 0.593
-"""How often the judge calls a right answer right, and a wrong one: a mean of 0.7."""
+"""How often the judge accepts a right answer, and a wrong one: its mean is 0.7."""
 
 LABELS = (15, 30, 100)
 
@@ -32,28 +33,32 @@ def main() -> None:
     draws = parser.parse_args().draws
     rows = [["labels", "own: people: holds", "earlier: people: holds", "judge's own mean holds", "bias seen"]]
     for n in LABELS:
-        own = [holds(outcomes(seed, n)) for seed in range(draws)]
+        current = [holds(outcomes(seed, n)) for seed in range(draws)]
         earlier = [holds(outcomes(seed, n, earlier=True)) for seed in range(draws)]
-        seen = fmean(is_seen(outcomes(seed, n)) for seed in range(draws))
-        shares = (fmean(each[0] for each in own), fmean(each[0] for each in earlier), fmean(each[1] for each in own))
-        rows.append([str(n), *(f"{share:.1%}" for share in (*shares, seen))])
+        bias_share = fmean(detects_bias(outcomes(seed, n)) for seed in range(draws))
+        shares = (
+            fmean(each[0] for each in current),
+            fmean(each[0] for each in earlier),
+            fmean(each[1] for each in current),
+        )
+        rows.append([str(n), *(f"{share:.1%}" for share in (*shares, bias_share))])
     print(table(rows))
 
 
 def outcomes(seed: int, n: int, *, earlier: bool = False) -> list[Outcome]:
-    """Return the outcomes of the system, with labels of ``n`` answers, or of as many earlier ones."""
+    """Return the outcomes of the system, with labels of ``n`` answers or of as many earlier answers."""
     draw = random.Random(seed)
-    drawn = []
+    result = []
     for at in range(SIZE):
-        people, judged = _answer(draw, TRUTH)
+        people, verdict = _answer(draw, TRUTH)
         label = Score(reason="not_applicable")
         if at < n:
             label = Score(people)
         if at < n and earlier:
             label = Score(reason="not_applicable", earlier=EarlierLabel(*_answer(draw, TRUTH)))
-        scores = {"judged": Score(judged), "people:judged": label}
-        drawn.append(Outcome(f"t[{at}]", str(at), "t", {}, "system", "scored", scores=scores))
-    return drawn
+        scores = {"judged": Score(verdict), "people:judged": label}
+        result.append(Outcome(f"t[{at}]", str(at), "t", {}, "system", "scored", scores=scores))
+    return result
 
 
 def _answer(draw: random.Random, truth: float) -> tuple[float, float]:
@@ -62,14 +67,14 @@ def _answer(draw: random.Random, truth: float) -> tuple[float, float]:
 
 
 def holds(of: list[Outcome]) -> tuple[bool, bool]:
-    """Return whether the corrected interval holds the truth, and whether that of the judge's own mean does."""
+    """Return whether the corrected interval holds the truth, and whether the interval of the judge's mean does."""
     intervals = [cell_of(metric, metric == "judged", of).ci95 for metric in ("people:judged", "judged")]
     corrected, raw = (each is not None and each[0] <= TRUTH <= each[1] for each in intervals)
     return corrected, raw
 
 
-def is_seen(of: list[Outcome]) -> bool:
-    """Return whether the judge's bias is seen."""
+def detects_bias(of: list[Outcome]) -> bool:
+    """Return whether the judge's bias is detected."""
     labels = [Label(each.case_id, each.scores["people:judged"].value, metric="judged") for each in of]
     (bias,) = biases_of(["judged"], labels, of, (), 0.1)
     return bias.verdict == BIASED

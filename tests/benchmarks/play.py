@@ -1,4 +1,4 @@
-"""What `rageval play` costs: until the server answers, until the project is read, a search of 100,000 cases, an answer.
+"""What `rageval play` costs: start, reading a project, a search of 100,000 cases, an answer.
 
 python tests/benchmarks/play.py [--cases 100000] [--documents 5788]
 """
@@ -26,7 +26,7 @@ def cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def shown(what: str, start: float, page: PlayPage, cpu: float) -> None:
+def print_time(what: str, start: float, page: PlayPage, cpu: float) -> None:
     print(f"{what:44} {time.perf_counter() - start:7.2f} s  {cpu_of(page.process.pid) - cpu:7.2f} s CPU")
 
 
@@ -41,9 +41,9 @@ def main() -> None:
         start = time.perf_counter()
         with PlayPage(project, anew=True) as page:
             page.client.get("/")
-            shown("the server answers", start, page, 0.0)
+            print_time("the server answers", start, page, 0.0)
             page.wait()
-            shown("the project is read, 3 cases", start, page, 0.0)
+            print_time("the project is read, 3 cases", start, page, 0.0)
         guide = "\n\n".join(
             f"# Hall {at}\nHall {at} opens at {at % 24}:{at % 60:02}." for at in range(arguments.documents)
         )
@@ -57,7 +57,7 @@ def main() -> None:
             start = time.perf_counter()
             while not page.client.get("/api/state").json()["ready"]:
                 time.sleep(0.2)
-            shown(f"{arguments.cases:,} cases are read", start, page, 0.0)
+            print_time(f"{arguments.cases:,} cases are read", start, page, 0.0)
             for what, call in (
                 ("a search of the cases", lambda: page.client.get("/cases", params={"words": "hall 77 open"})),
                 ("the page", lambda: page.client.get("/")),
@@ -66,7 +66,7 @@ def main() -> None:
             ):
                 start, cpu = time.perf_counter(), cpu_of(page.process.pid)
                 call()
-                shown(what, start, page, cpu)
+                print_time(what, start, page, cpu)
 
 
 if __name__ == "__main__":

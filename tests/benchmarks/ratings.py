@@ -23,11 +23,11 @@ STRENGTHS = {
 """Logarithms of the strengths, with mean 0, and shares of ties. Systems far apart have no share of 0.4."""
 
 
-def measured(logs: tuple[float, ...], n: int, ties: float, rounds: int) -> tuple[float, float]:
+def coverage_and_width(logs: tuple[float, ...], n: int, ties: float, rounds: int) -> tuple[float, float]:
     """Return the coverage and the mean width for ``n`` cases; ``ties`` is the share of ties, in 0..1."""
     generator = np.random.default_rng(3)
     names = [str(at) for at in range(len(logs))]
-    held, widths = 0, []
+    hits, widths = 0, []
     for _ in range(rounds):
         duels = []
         for one, other in combinations(range(len(logs)), 2):
@@ -38,9 +38,9 @@ def measured(logs: tuple[float, ...], n: int, ties: float, rounds: int) -> tuple
                 duels.append(Duel(names[one], names[other], value, case))
         for rated, log in zip(ratings(duels, names), logs, strict=True):
             low, high = rated.ci95 or (0.0, 0.0)
-            held += low <= MIDDLE + POINTS * log / np.log(10) <= high
+            hits += low <= MIDDLE + POINTS * log / np.log(10) <= high
             widths.append(high - low)
-    return held / len(widths), float(np.mean(widths))
+    return hits / len(widths), float(np.mean(widths))
 
 
 def main() -> None:
@@ -51,7 +51,7 @@ def main() -> None:
     for name, (logs, shares) in STRENGTHS.items():
         for ties in shares:
             for n in (5, 15, 40, 120):
-                coverage, width = measured(logs, n, ties, rounds)
+                coverage, width = coverage_and_width(logs, n, ties, rounds)
                 print(f"{name:9}  ties {ties:.1f}  cases {n:3}  coverage {coverage:.3f}  width {width:3.0f}")
 
 

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/react.py [--cases N] [--rounds N]
 
-Wished: at most 2 ms a step. The other side is the same session with a bare loop as its system: it makes the same calls
-of the same model and the same functions, and keeps no trace. Both run in turn, in processes of their own.
+Target: at most 2 ms a step. The other side is the same session with a bare loop as its system: it makes the same calls
+of the same model and the same functions, and records no trace. Both run in turn, in separate processes.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     plugin = ("-p", "pytest_rageval.plugin", "-p", "no:cacheprovider")
-    with tempfile.TemporaryDirectory() as made:
-        folder = project(Path(made), args.cases)
+    with tempfile.TemporaryDirectory() as name:
+        folder = project(Path(name), args.cases)
         sides = alternate(
             args.rounds,
             (pytest_command(*plugin), folder, False),

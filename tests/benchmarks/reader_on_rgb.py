@@ -1,4 +1,4 @@
-"""Score the embedded reader on RGB's files, beside "first passage" as the floor.
+"""Score the embedded reader on RGB's files, against "first passage" as the floor.
 
     python tests/benchmarks/reader_on_rgb.py [--data DIR]
 
@@ -57,7 +57,7 @@ TESTBEDS = (
 
 @dataclass(slots=True)
 class Reader:
-    """A reader under measurement, with what its answers cost."""
+    """A reader under measurement, with the cost of its answers."""
 
     answer: Callable[[Query], Answer]
     seconds: list[float] = field(default_factory=list)

@@ -1,8 +1,8 @@
-"""What recording and replaying a system's own HTTP requests costs, beside plain httpx.
+"""What recording and replaying a system's HTTP requests costs, against plain httpx.
 
     python tests/benchmarks/recorded_http.py [--calls N] [--rounds N]
 
-The server is a process of its own and replies at once. Wished: 200 recorded calls replay in 0.5 s or less, and
+The server runs in a separate process and replies at once. Target: 200 recorded calls replay in 0.5 s or less, and
 recording adds 1 ms a call or less. The files are written to a temporary folder.
 """
 
@@ -38,7 +38,7 @@ Run = Callable[[str, int], None]
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Yield the base URL of a server in a process of its own."""
+    """Yield the base URL of a server in a separate process."""
     command = [sys.executable, "-m", "support.servers.openai_server", "--reply", "It opens at 9:00."]
     with Popen(command, stdin=PIPE, stdout=PIPE, text=True, cwd=TESTS_FOLDER) as server:
         assert server.stdout is not None
@@ -91,7 +91,7 @@ def sixteen_at_once(url: str, calls: int) -> None:
 
 
 def seconds(run: Run, url: str, calls: int, around: AbstractContextManager[None]) -> tuple[float, float]:
-    """Return the seconds of a run on the clock and of this process's processor, with those of its session."""
+    """Return the wall and CPU seconds of a run, including its session."""
     wall, cpu = time.perf_counter(), time.process_time()
     with around:
         run(url, calls)
@@ -117,8 +117,8 @@ def main() -> None:
             for at, clock in enumerate(("clock", "processor")):
                 times = [median(each[at] for each in runs) for runs in (plain, record, replay)]
                 added = (times[1] - times[0]) / args.calls * 1000
-                told = [f"{each:.3f}" for each in times]
-                rows.append([f"{name}, {clock}", *told, f"{added:.2f}", f"{times[2] * 200 / args.calls:.3f}"])
+                columns = [f"{each:.3f}" for each in times]
+                rows.append([f"{name}, {clock}", *columns, f"{added:.2f}", f"{times[2] * 200 / args.calls:.3f}"])
     head = [f"{args.calls} calls", "plain s", "recording s", "replay s", "added ms a call", "200 replayed s"]
     print(table([head, *rows]))
     print(f"wished: added <= {RECORD_MS} ms, 200 replayed in <= {REPLAY_S} s")

@@ -2,10 +2,10 @@
 
     python tests/benchmarks/red_sessions.py [--simulated N] [--runs N]
 
-Wished: at most 5 % with 10 and with 20 gates. Every gate has a testbed of its own. Each case is right with a chance of
-its own in every run, so about a third of the cases differ between two runs. The first table decides simulated
-sessions by the code that decides a pytest run. The second one runs pytest twice for each session: once to write the
-baseline, once to compare with it.
+Target: at most 5 % with 10 and with 20 gates. Every gate has a separate testbed. Each case is right with a chance of
+its own in every run, so about a third of the cases differ between two runs. The first table simulates
+sessions and decides them with the code of a pytest run. The second table runs pytest twice for each session: once to
+write the baseline, once to compare with it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from pytest_rageval.report.run.snapshots import baseline_for_gates, snapshot_of_
 
 GATE = "accuracy >= baseline"
 GATES = (10, 20)
-CASES = 60  # of a gate, where sessions are simulated
-CASES_RUN = 20  # where pytest runs
+CASES = 60  # per gate, in simulated sessions
+CASES_RUN = 20  # per gate, in runs of pytest
 STARTED = "2026-01-02T03:04:05+00:00"
 CONFTEST = """
 import os
@@ -77,16 +77,16 @@ def outcomes_of(plan: Plan, draw: random.Random, chances: dict[str, float]) -> I
             yield Outcome(node, f"{testbed}-q{at}", testbed, {}, "mine", "scored", scores=scores)
 
 
-def simulated(gates: int, sessions: int) -> Counter[str]:
+def simulate(gates: int, sessions: int) -> Counter[str]:
     """Return how many simulated sessions turn red, for each value of ``rag_alpha_per``."""
     plan, red = plan_of(gates), Counter[str]()
     for number in range(sessions):
         draw, chances = random.Random(number), dict[str, float]()
         before, now = (list(outcomes_of(plan, draw, chances)) for _ in range(2))
         baseline, after = (snapshot_of_outcomes(plan, run, set(), STARTED) for run in (before, now))
-        held = baseline_for_gates(baseline, after, plan, (), ())
+        comparison = baseline_for_gates(baseline, after, plan, (), ())
         for per in ALPHA_PER:
-            results = evaluate(plan, now, Counter(), replace(held, per=per), interrupted=False)
+            results = evaluate(plan, now, Counter(), replace(comparison, per=per), interrupted=False)
             red[per] += any(gate.result.status == "failed" for gate in results)
     return red
 
@@ -110,11 +110,11 @@ def pytest_runs(gates: int, sessions: int) -> int:
     with tempfile.TemporaryDirectory() as name:
         project(Path(name), gates)
         for number in range(sessions):
-            written = _status(Path(name), f"baseline {number}", "--rag-update-baseline")
-            compared = _status(Path(name), f"run {number}")
-            if written or compared not in (0, 1):
-                raise SystemExit(f"pytest ended with {written} and {compared}")
-            red += compared
+            update_status = _status(Path(name), f"baseline {number}", "--rag-update-baseline")
+            compare_status = _status(Path(name), f"run {number}")
+            if update_status or compare_status not in (0, 1):
+                raise SystemExit(f"pytest ended with {update_status} and {compare_status}")
+            red += compare_status
     return red
 
 
@@ -131,7 +131,7 @@ def main() -> None:
     args = parser.parse_args()
     rows = [["simulated sessions that turn red", "gates", *(f"rag_alpha_per = {per}" for per in ALPHA_PER)]]
     for gates in GATES:
-        red = simulated(gates, args.simulated)
+        red = simulate(gates, args.simulated)
         shares = [share(red[per] / args.simulated, args.simulated) for per in ALPHA_PER]
         rows.append([f"{CASES} cases a gate", f"{gates}", *shares])
     print(table(rows), flush=True)

@@ -1,16 +1,16 @@
-"""What a gate on a baseline is worth: how often it raises a false alarm, and how often it finds a true drop.
+"""How often a gate on a baseline raises a false alarm, and how often it finds a true drop.
 
     python tests/benchmarks/regressions.py [--experiments N]
 
-Wished: of runs in which nothing became worse at most 5 % fail, with one gate, with 80 cells and with 10 to 40 gates. Of
-drops of 10 points over 300 cases, 80 % are found. The smallest detectable drop at the true share of change is found in
+Targets: at most 5 % of unchanged runs fail, with one gate, with 80 cells and with 10 to 40 gates. A drop of 10 points
+over 300 cases is found in 80 % of runs. The smallest detectable drop at the true share of change is found in
 77 % to 83 %; the one that a run reports, from the share it estimates, in at least 77 %.
 
 Every experiment draws cases, a baseline and a new run over them. Most cases are right or wrong in every run, the others
 are right now and then; the graded scores of half of the cases vary from run to run. The drop breaks some of the cases
-for good: whichever these are, their score is 0. A gate fails where the drop passes its tolerance and the one-sided
-p-value, after Holm's correction over its cells, is at most 0.05. `many_gates` describes the sessions of many gates, and
-compares how these can be decided together.
+permanently: their score is 0. A gate fails if the drop exceeds its tolerance and the one-sided
+p-value, after Holm's correction over its cells, is at most 0.05. `many_gates` describes sessions of many gates, and
+compares ways to decide them together.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from many_gates import METHODS, Session, detected, red, share
+from many_gates import METHODS, Session, detected, red_shares, share
 from measuring import table
 from numpy.typing import NDArray
 
@@ -34,7 +34,7 @@ from pytest_rageval.analysis.baseline.power import least_drop
 ALPHA = 0.05
 CELLS = 80
 MEAN = 0.8  # of the runs without a drop
-FLAKY = 0.2  # share of cases that are right now and then
+FLAKY = 0.2  # share of cases that are sometimes right
 
 Run = list[float]
 Shares = NDArray[np.floating[Any]]
@@ -49,10 +49,10 @@ class Kind:
     repeats: int = 1
 
     def shares(self, n: int, draw: np.random.Generator) -> Shares:
-        """Return what the cases' scores are in the mean."""
+        """Return the mean score of each case."""
         if not self.binary:
-            own: Shares = draw.beta(4, 1, n)
-            return own
+            chances: Shares = draw.beta(4, 1, n)
+            return chances
         steady = draw.random(n) < (MEAN - FLAKY / 2) / (1 - FLAKY)
         return np.where(draw.random(n) < FLAKY, draw.beta(2, 2, n), steady)
 
@@ -90,34 +90,34 @@ def fails(cells: list[PairedTest], tolerance: float = 0.0) -> bool:
 
 
 def alarms(kind: Kind, n: int, cells: int, experiments: int) -> float:
-    """Return the share of gates that fail though nothing became worse."""
+    """Return the share of gates that fail although nothing became worse."""
     return fmean(
         fails([paired_test(*runs(kind, n, 0.0, draw), alpha=ALPHA, cells=cells) for _ in range(cells)])
         for draw in _draws(experiments)
     )
 
 
-def found(kind: Kind, n: int, drop: float, tolerance: float, experiments: int) -> float:
+def detection_rate(kind: Kind, n: int, drop: float, tolerance: float, experiments: int) -> float:
     """Return the share of drops for which a gate fails."""
     return fmean(
         fails([paired_test(*runs(kind, n, drop, draw), alpha=ALPHA)], tolerance) for draw in _draws(experiments)
     )
 
 
-def found_as_told(kind: Kind, n: int, cells: int, experiments: int) -> tuple[float, float]:
+def reported_drop(kind: Kind, n: int, cells: int, experiments: int) -> tuple[float, float]:
     """Return the mean smallest detectable drop that runs without a drop report, and how often it is found."""
-    told, hits = list[float](), 0
+    drops, hits = list[float](), 0
     for draw in _draws(experiments):
         least = paired_test(*runs(kind, n, 0.0, draw), alpha=ALPHA, cells=cells).least_drop
         if least is None or least > MEAN:
             raise SystemExit(f"{n} cases are too few")
-        told.append(least)
+        drops.append(least)
         p_worse = paired_test(*runs(kind, n, least, draw), alpha=ALPHA, cells=cells).p_worse
         hits += p_worse is not None and p_worse <= ALPHA / cells
-    return fmean(told), hits / experiments
+    return fmean(drops), hits / experiments
 
 
-def found_by_plan(n: int, changing: float, cells: int, experiments: int) -> tuple[float, float]:
+def planned_drop(n: int, changing: float, cells: int, experiments: int) -> tuple[float, float]:
     """Return the smallest detectable drop at this share of change of 0/1 scores, and how often it is found."""
     least = least_drop(n, changing=changing, alpha=ALPHA / cells)
     if least is None:
@@ -149,18 +149,18 @@ def main() -> None:
     rows = [["a drop of 10 points, wished 80 %", "cases", "tolerance", "found"]]
     for kind in KINDS:
         for tolerance in (0.0, 0.02):
-            hits = found(kind, 300, 0.1, tolerance, experiments)
+            hits = detection_rate(kind, 300, 0.1, tolerance, experiments)
             rows.append([kind.name, "300", f"{tolerance}", share(hits, experiments)])
     print(table(rows))
     rows = [["smallest detectable drop, as reported, wished 77 % or more", "cases", "cells", "points", "found"]]
     for kind in KINDS:
         for n, cells in ((100, 1), (300, 1), (300, CELLS)):
-            least, hits = found_as_told(kind, n, cells, experiments)
+            least, hits = reported_drop(kind, n, cells, experiments)
             rows.append([kind.name, f"{n}", f"{cells}", f"{100 * least:.1f}", share(hits, experiments)])
     print(table(rows))
     rows = [["smallest detectable drop at the true share, wished 77 % to 83 %", "cases", "cells", "points", "found"]]
     for n, changing, cells in ((20, 0.0, 1), (300, 0.0, 1), (300, 0.1, 1), (300, 0.3, 1), (142, 0.1, CELLS)):
-        least, hits = found_by_plan(n, changing, cells, experiments)
+        least, hits = planned_drop(n, changing, cells, experiments)
         rows.append([f"0/1, {changing:.0%} change", f"{n}", f"{cells}", f"{100 * least:.1f}", share(hits, experiments)])
     print(table(rows))
     many_gates(experiments)
@@ -175,25 +175,25 @@ def many_gates(experiments: int) -> None:
             Session(gates, 60, 0.1), Session(gates, 60, 0.4), Session(gates, 60, 0.2, shared=True),
             Session(gates, 60, 0.4, graded=True),
         ):  # fmt: skip
-            shares = red(each, 0.0, experiments)
-            rows.append([_named(each), f"{gates}", *(share(of, experiments) for of in shares.values())])
+            shares = red_shares(each, 0.0, experiments)
+            rows.append([_label(each), f"{gates}", *(share(of, experiments) for of in shares.values())])
     print(table(rows), flush=True)
     rows = [["sessions that find a drop of 15 points", "gates", *METHODS]]
     for each in (
         Session(40, 60, 0.02), Session(40, 60, 0.05), Session(40, 60, 0.1), Session(10, 60, 0.05, shared=True),
         Session(10, 60, 0.2, shared=True), Session(20, 60, 0.1, shared=True), Session(20, 60, 0.1, True, True),
     ):  # fmt: skip
-        shares = red(each, 0.15, experiments)
-        rows.append([_named(each), f"{each.gates}", *(share(of, experiments) for of in shares.values())])
+        shares = red_shares(each, 0.15, experiments)
+        rows.append([_label(each), f"{each.gates}", *(share(of, experiments) for of in shares.values())])
     print(table(rows), flush=True)
     rows = [["smallest detectable drop at the true share, wished 77 % to 83 %", "gates", "points", "found"]]
     for each in (Session(1, 60, 0.1), Session(10, 60, 0.1), Session(40, 60, 0.05), Session(40, 300, 0.1)):
         drop, hits = detected(each, experiments)
-        rows.append([_named(each), f"{each.gates}", f"{100 * drop:.1f}", share(hits, experiments)])
+        rows.append([_label(each), f"{each.gates}", f"{100 * drop:.1f}", share(hits, experiments)])
     print(table(rows))
 
 
-def _named(session: Session) -> str:
+def _label(session: Session) -> str:
     kind, cases = "graded" if session.graded else "0/1", "shared" if session.shared else "separate"
     return f"{kind}, {session.cases} {cases} cases, {session.changing:.0%} change"
 

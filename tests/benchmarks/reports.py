@@ -1,8 +1,8 @@
-"""What the reports that a run is asked for cost together: its page, its Markdown and what JUnit tells of each test.
+"""What the reports of a run cost together: its page, its Markdown and its JUnit properties.
 
     python tests/benchmarks/reports.py [--rounds N]
 
-Wished: at most 0.3 s for 1,000 cases and 2 s for 11,400, for all three. The page is that of `html_report.py`, with its
+Target: at most 0.3 s for 1,000 cases and 2 s for 11,400, for all three. The page is that of `html_report.py`, with its
 passages and judges' replies, the Markdown that of `drawing.py`, compared with a baseline; both scripts show more of
 each. All reports share the account of the run, which the terminal needs without any report: it has its own column and
 is not in the sum. JUnit is the difference of two whole sessions that write pytest's file, one without the properties of
@@ -52,25 +52,25 @@ def _page(path: Path, n: int, rounds: int) -> float:
 
     from pytest_rageval.report.html.page import write_html
 
-    write_html(path, results_of_size(10))  # which imports
+    write_html(path, results_of_size(10))  # warm-up: imports the modules
     results = results_of_size(n)
-    return median(_taken(lambda: write_html(path, results)) for _ in range(rounds))
+    return median(_cpu_seconds(lambda: write_html(path, results)) for _ in range(rounds))
 
 
 def _markdown(n: int, rounds: int) -> tuple[float, float]:
     """Return the seconds of the account, and of the Markdown after it."""
-    from drawing import drawn, run_of
+    from drawing import renderers, run_of
 
     from pytest_rageval.report.run.account import account_of
 
     before, costs = run_of(n, 1), []
     for _ in range(rounds):
-        run = run_of(n, 2, before)  # anew: a run keeps much
-        costs.append((_taken(partial(account_of, run)), _taken(drawn(run)["markdown"])))
+        run = run_of(n, 2, before)  # a new run each time: a run caches its computations
+        costs.append((_cpu_seconds(partial(account_of, run)), _cpu_seconds(renderers(run)["markdown"])))
     return median(account for account, _ in costs), median(markdown for _, markdown in costs)
 
 
-def _taken(draw: Callable[[], object]) -> float:
+def _cpu_seconds(draw: Callable[[], object]) -> float:
     began = time.process_time()
     draw()
     return time.process_time() - began

@@ -1,11 +1,11 @@
-"""Whether `rageval score` writes the same bytes whatever processes, engine, order of lines and kills.
+"""Check that `rageval score` writes the same bytes for any processes, engine, line order and kills.
 
     python tests/benchmarks/same_scores.py [--cases N] [--kills N] [--seed S] [--engines local ray]
 
-Cases of two systems, with dialogues, clusters, errors and missing answers. One call with one process is what all
-others are compared with, byte by byte (``cases/`` and ``summary.json``): four processes, the lines of both files
-shuffled, each engine, and calls that SIGKILL ends at random moments before one may end. Exits with 1 if any differs.
-That the scores and gates are those of `pytest --rag-answers` is shown by a test, for any number of cases:
+Cases of two systems, with dialogues, clusters, errors and missing answers. The reference is a call with one process.
+All other calls are compared with it byte by byte (``cases/`` and ``summary.json``): four processes, the lines of both
+files shuffled, each engine, and calls that SIGKILL ends at random moments before one may finish. The script exits with
+1 if any differs. A test compares scores and gates with `pytest --rag-answers`, for any number of cases:
 
     SCORED_CASES=10000 pytest tests/plugin/scoring
 """
@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.samples.recorded_data import answer_rows, case_rows, write_rows
 
 CHUNKS = 40
-"""About how many chunks there are, so that there is something to lose."""
+"""Approximate number of chunks; several, so a kill can lose some."""
 
 CODE = """
 import sys
@@ -54,36 +54,36 @@ class Calls:
         size = sum((folder / name).stat().st_size for name in ("cases.jsonl", "answers.jsonl"))
         self._chunk_bytes = size // CHUNKS
 
-    def started(self, out: str, *args: str, beside: str = "") -> subprocess.Popen[bytes]:
-        """Start a call that writes the folder ``out``; its files are in the folder ``beside``."""
-        files = (f"jsonl:{beside}cases.jsonl", f"{beside}answers.jsonl")
+    def start(self, out: str, *args: str, subfolder: str = "") -> subprocess.Popen[bytes]:
+        """Start a call that writes the folder ``out``; its input files are in the folder ``subfolder``."""
+        files = (f"jsonl:{subfolder}cases.jsonl", f"{subfolder}answers.jsonl")
         command = [sys.executable, "-c", CODE, str(self._chunk_bytes), out, *files, *args]
         env = environment(self._folder) | {"RAY_AUTH_MODE": "disabled"}
         with (self._folder / "log.txt").open("ab") as log:
             return subprocess.Popen(command, cwd=self._folder, env=env, stdout=log, stderr=log)
 
-    def whole(self, out: str, *args: str, beside: str = "") -> dict[str, bytes]:
-        """Return what a call wrote that must not differ."""
-        status = self.started(out, *args, beside=beside).wait()
+    def whole(self, out: str, *args: str, subfolder: str = "") -> dict[str, bytes]:
+        """Return the files of a call that must not differ."""
+        status = self.start(out, *args, subfolder=subfolder).wait()
         if status:
             sys.exit(f"rageval score exited with {status}:\n{(self._folder / 'log.txt').read_text()}")
         paths = [*sorted((self._folder / out / "cases").iterdir()), self._folder / out / "summary.json"]
         return {path.name: path.read_bytes() for path in paths}
 
-    def finished(self, out: str) -> int:
+    def chunk_count(self, out: str) -> int:
         """Return the number of chunks that the folder of a killed call holds."""
         return len(list((self._folder / out).glob("work/results/*")))
 
 
-def kills(calls: Calls, wanted: dict[str, bytes], seconds: float, trials: int, draw: random.Random) -> Iterator[bool]:
-    """Yield for each trial whether a call that was killed once gave the same bytes in the end."""
+def kills(calls: Calls, expected: dict[str, bytes], seconds: float, trials: int, draw: random.Random) -> Iterator[bool]:
+    """Yield for each trial whether a killed and restarted call writes the expected bytes."""
     for trial in range(trials):
-        process = calls.started(f"killed-{trial}", "--jobs", "2")
+        process = calls.start(f"killed-{trial}", "--jobs", "2")
         time.sleep(draw.uniform(0.0, 1.0) * seconds)
         process.kill()
         process.wait()
-        print(f"kill {trial + 1}: {calls.finished(f'killed-{trial}')} chunks were finished", flush=True)
-        yield calls.whole(f"killed-{trial}", "--jobs", "2") == wanted
+        print(f"kill {trial + 1}: {calls.chunk_count(f'killed-{trial}')} chunks were finished", flush=True)
+        yield calls.whole(f"killed-{trial}", "--jobs", "2") == expected
 
 
 def main() -> int:
@@ -104,19 +104,21 @@ def main() -> int:
             draw.shuffle(each)
             write_rows(folder / "other-order" / f"{name}.jsonl", each)
         calls = Calls(folder)
-        wanted = calls.whole("one", "--jobs", "1")
-        same = {"--jobs 4": calls.whole("four", "--jobs", "4") == wanted,
-                "lines shuffled": calls.whole("shuffled", "--jobs", "2", beside="other-order/") == wanted}  # fmt: skip
+        expected = calls.whole("one", "--jobs", "1")
+        same = {
+            "--jobs 4": calls.whole("four", "--jobs", "4") == expected,
+            "lines shuffled": calls.whole("shuffled", "--jobs", "2", subfolder="other-order/") == expected,
+        }
         for engine in arguments.engines:
-            same[f"--engine {engine}"] = calls.whole(engine, "--engine", engine, "--jobs", "2") == wanted
+            same[f"--engine {engine}"] = calls.whole(engine, "--engine", engine, "--jobs", "2") == expected
         start = time.perf_counter()
         calls.whole("two", "--jobs", "2")
         seconds = time.perf_counter() - start
-        survived = list(kills(calls, wanted, seconds, arguments.kills, draw))
+        survived = list(kills(calls, expected, seconds, arguments.kills, draw))
         same[f"{sum(survived)} of {len(survived)} kills"] = all(survived)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"{arguments.cases:,} cases, {len(wanted) - 1} chunks, seed {arguments.seed}\n")
+    print(f"{arguments.cases:,} cases, {len(expected) - 1} chunks, seed {arguments.seed}\n")
     print(table([["", "the same bytes"], *([name, "yes" if good else "NO"] for name, good in same.items())]))
     return int(not all(same.values()))
 

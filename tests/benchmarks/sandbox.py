@@ -1,4 +1,4 @@
-"""How long a program takes in the sandbox, and a case of `pal` whose model replies at once.
+"""How long a program takes in the sandbox, and a case of `pal` with an instant model.
 
 python tests/benchmarks/sandbox.py [--programs 1000] [--sandbox bubblewrap]
 """

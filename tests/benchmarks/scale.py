@@ -3,12 +3,12 @@
     python tests/benchmarks/scale.py [--rounds N] [--large-rounds N]
     python tests/benchmarks/scale.py --cases 100000 [--assert]
 
-Wished without ``--cases``: 1,000 cases in at most 1.5 times the time of as many bare tests, 10,000 in at most 12 times
+Target without ``--cases``: 1,000 cases in at most 1.5 times the time of as many bare tests, 10,000 in at most 12 times
 that of 1,000. Times are of whole processes, medians of alternating runs; memory is the process's peak.
 
-With ``--cases`` each command runs once, and bare tests beside it. With ``-n 2``, CPU is the sum of all processes and
-memory that of the largest one. Wished seconds are of the machine that set them times this one's pace (see `pace`).
-``--assert`` leaves ``-n 2`` out: the CPU wished is 1.15 times that of one process, and bare tests alone take more.
+With ``--cases`` each command runs once, and bare tests for comparison. With ``-n 2``, CPU is the sum of all processes
+and memory that of the largest one. Target seconds are those of the targets' machine times this one's pace (see `pace`).
+``--assert`` omits ``-n 2``: its CPU target is 1.15 times that of one process, and bare tests alone take more.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def test_case(rag):
     pass
 """
 WISHED = {"collect": (15.0, 450.0), "run": (120.0, 900.0), "first 100": (3.0, None)}
-"""Command -> CPU seconds, on the targets' machine, and MiB wished of 100,000 cases; of other numbers the same share."""
+"""Command -> CPU seconds on the targets' machine, and MiB, for 100,000 cases; other numbers are proportional."""
 
 OF_WORKERS = 1.15
-"""Wished of the CPU seconds of two workers and their controller, as a multiple of one process's."""
+"""Target of the CPU seconds of two workers and their controller, as a multiple of one process's."""
 
 
 def rag_project(folder: Path, n: int) -> list[str]:
@@ -67,14 +67,14 @@ def rag_project(folder: Path, n: int) -> list[str]:
 
 
 def compare(rounds: int, large_rounds: int) -> None:
-    """Print the cost of 1,000 and 10,000 cases beside that of bare tests."""
+    """Print the cost of 1,000 and 10,000 cases, and of bare tests."""
     costs: dict[tuple[str, int], Cost] = {}
     with tempfile.TemporaryDirectory() as name:
         for n, times in ((1_000, rounds), (10_000, large_rounds)):
             sides = {"bare": Path(name, f"bare{n}"), "rag": Path(name, f"rag{n}")}
             commands = {"bare": bare_project(sides["bare"], n), "rag": rag_project(sides["rag"], n)}
             measured = alternate(times, *((commands[side], folder, False) for side, folder in sides.items()))
-            costs |= {(side, n): Cost.median(taken) for side, taken in zip(sides, measured, strict=True)}
+            costs |= {(side, n): Cost.median(side_costs) for side, side_costs in zip(sides, measured, strict=True)}
     rows = [["", "wall s", "CPU s", "peak MiB"]]
     for (side, n), cost in costs.items():
         rows.append([f"{n:,} {side}", f"{cost.wall:.2f}", f"{cost.cpu:.2f}", f"{cost.peak:.1f}"])
@@ -88,7 +88,7 @@ def compare(rounds: int, large_rounds: int) -> None:
 
 
 def at_scale(n: int, *, asserts: bool) -> bool:
-    """Print what collecting, running and reporting ``n`` cases costs; return whether it is as wished."""
+    """Print what collecting, running and reporting ``n`` cases costs; return whether it meets the targets."""
     with tempfile.TemporaryDirectory() as name:
         bare, rag = Path(name, "bare"), Path(name, "rag")
         bare_command, command = bare_project(bare, n), rag_project(rag, n)
@@ -106,21 +106,21 @@ def at_scale(n: int, *, asserts: bool) -> bool:
         if not asserts:
             costs |= {"bare run -n 2": run([*bare_command, *two], bare), "run -n 2": run([*command, *two], rag)}
     rows = [["", "wall s", "CPU s", "peak MiB", "wished"]]
-    is_as_wished = True
+    meets_targets = True
     for label, cost in costs.items():
-        seconds, memory = wished(label, n, now)
+        seconds, memory = targets_of(label, n, now)
         if label == "run -n 2":
             seconds = OF_WORKERS * costs["run"].cpu
         row = [label, f"{cost.wall:.1f}", f"{cost.cpu:.1f}", f"{cost.peak:.0f}"]
         limits = [(seconds, "s"), (memory, "MiB")]
         rows.append([*row, ", ".join(f"{most:.1f} {unit}" for most, unit in limits if most is not None)])
-        is_as_wished &= (seconds is None or cost.cpu <= seconds) and (memory is None or cost.peak <= memory)
+        meets_targets &= (seconds is None or cost.cpu <= seconds) and (memory is None or cost.peak <= memory)
     print(f"{n:,} cases, {now:.2f} times the CPU of the targets' machine\n{table(rows)}")
-    return is_as_wished
+    return meets_targets
 
 
-def wished(label: str, n: int, now: float) -> tuple[float | None, float | None]:
-    """Return the CPU seconds and MiB wished of a command, at a `pace`; None for no wish."""
+def targets_of(label: str, n: int, now: float) -> tuple[float | None, float | None]:
+    """Return the targets of a command at a `pace`, CPU seconds and MiB; None for no target."""
     seconds, memory = WISHED.get(label, (None, None))
     share = n / 100_000
     start = 40.0  # MiB of a session of one case
@@ -135,12 +135,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=7, help="rounds with 1,000 (default: %(default)s)")
     parser.add_argument("--large-rounds", type=int, default=3, help="rounds with 10,000 (default: %(default)s)")
     parser.add_argument("--cases", type=int, help="measure this many cases once, instead of 1,000 and 10,000")
-    parser.add_argument("--assert", action="store_true", dest="asserts", help="fail if --cases costs more than wished")
+    parser.add_argument("--assert", action="store_true", dest="asserts", help="fail if --cases misses a target")
     args = parser.parse_args(arguments)
     if args.cases is None:
         compare(args.rounds, args.large_rounds)
     elif not at_scale(args.cases, asserts=args.asserts) and args.asserts:
-        sys.exit("some figure is above what is wished")
+        sys.exit("some figure misses its target")
 
 
 if __name__ == "__main__":

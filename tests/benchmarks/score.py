@@ -5,8 +5,8 @@
 Targets for 1,000,000 answers, `accuracy` and `token_f1`, two processes, one gate and a matrix: 90 s CPU, 600 MB for
 all processes together, disk of 3 times the input while it runs; gates and matrix 5 s. For 10,000: 3 s in all.
 CPU and disk scale with the rows; memory is 150 MB and the rows' share of the rest. Seconds are those of the targets'
-machine times this one's pace (see `pace`). `sketch_us` is what a bare loop over the same rows takes a row on this
-machine, for comparison.
+machine times this one's pace (see `pace`). For comparison, `sketch_us` is the time per row of a bare loop over the
+same rows on this machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from measuring import environment, pace, table
 
 ROWS = 1_000_000
 CPU_S, MEMORY_MB, BASE_MB, DISK, MERGE_S, SMALL_ROWS, SMALL_S = 90.0, 600.0, 150.0, 3.0, 5.0, 10_000, 3.0
-START_CPU_S = 4.0  # imports of three processes, whatever the rows
+START_CPU_S = 4.0  # imports of three processes, for any number of rows
 SKETCH_ROWS = 20_000
 WARM_UP_ROWS = 100
 TOPICS = ("Fares", "Ferries", "Trams", "Lost property")
@@ -95,8 +95,8 @@ def peak_mb(pid: int) -> float | None:
 
 def disk_of(folder: Path) -> int:
     """Return the bytes of all files in a folder."""
-    done = subprocess.run(["du", "-sb", str(folder)], capture_output=True, text=True, check=False)
-    return int(done.stdout.split()[0]) if done.stdout else 0
+    process = subprocess.run(["du", "-sb", str(folder)], capture_output=True, text=True, check=False)
+    return int(process.stdout.split()[0]) if process.stdout else 0
 
 
 def measure(folder: Path, jobs: int) -> dict[str, float]:
@@ -110,8 +110,8 @@ def measure(folder: Path, jobs: int) -> dict[str, float]:
         peaks: dict[int, float] = {}
         disk = 0
         while True:
-            done, status, usage = os.wait4(child.pid, os.WNOHANG)
-            if done:
+            ended_pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+            if ended_pid:
                 break
             for pid in tree(child.pid):
                 if (peak := peak_mb(pid)) is not None:
@@ -137,14 +137,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_data(folder, WARM_UP_ROWS)
-        measure(folder, arguments.jobs)  # compiles the modules, as an installation does
+        measure(folder, arguments.jobs)  # compiles the modules, like an installation
         shutil.rmtree(folder / "scores")
         size = write_data(folder, arguments.rows)
         sketch = sketch_us(folder)
         now = pace()
-        found = measure(folder, arguments.jobs)
+        values = measure(folder, arguments.jobs)
         now = (now + pace()) / 2
-    found["sketch_us"] = sketch
+    values["sketch_us"] = sketch
     targets = {
         "cpu_s": now * (START_CPU_S + (CPU_S - START_CPU_S) * share),
         "memory_mb": BASE_MB + (MEMORY_MB - BASE_MB) * share,
@@ -155,12 +155,12 @@ def main() -> None:
     if arguments.rows <= SMALL_ROWS:
         targets["wall_s"] = now * SMALL_S
     rows = [["", "found", "target"]]
-    for key, value in found.items():
+    for key, value in values.items():
         target = targets.get(key)
         rows.append([key, f"{value:,.1f}", "" if target is None else f"{target:,.1f}"])
     print(f"{arguments.rows:,} answers, {size / 1e6:,.0f} MB, {arguments.jobs} processes, ", end="")
     print(f"{now:.2f} times the CPU of the targets' machine\n\n{table(rows)}")
-    missed = [key for key, target in targets.items() if target is not None and found[key] > target]
+    missed = [key for key, target in targets.items() if target is not None and values[key] > target]
     if missed and arguments.asserts:
         sys.exit(f"targets missed: {', '.join(missed)}")
 

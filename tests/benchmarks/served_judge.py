@@ -1,9 +1,9 @@
-"""Whether a served judge gives the verdicts of the judge in the process, through both of our backends.
+"""Check that a served judge gives the in-process judge's verdicts, through both backends.
 
     python tests/benchmarks/served_judge.py [--answers N]
 
-It starts `rageval judge serve`, asks it for each answer through the plain backend and through litellm, and prints how
-many verdicts are equal, and the seconds.
+The script starts `rageval judge serve`, sends it each answer through the plain backend and through litellm, and prints
+the number of equal verdicts and the seconds.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ def main() -> None:
     batch = answers(parser.parse_args().answers)
     with tempfile.TemporaryDirectory() as folder:
         judge = load_judge(trained_folder(Path(folder)), "here", lambda: None)
-        wanted = [each.decision.label for each in judge.judge_batch(batch) if each.decision is not None]
+        expected = [each.decision.label for each in judge.judge_batch(batch) if each.decision is not None]
         command = [sys.executable, "-c", SERVE, "judge", "serve", folder, "--port", "0"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
-            found = re.search(r"http://\S+/v1", server.stdout.readline())
-            assert found is not None
+            url_match = re.search(r"http://\S+/v1", server.stdout.readline())
+            assert url_match is not None
             rows = [["backend", "equal", "seconds"]]
             for name, backend in (("plain", OpenAIHTTP), ("litellm", LiteLLM)):
                 start = time.perf_counter()
-                labels = asyncio.run(labels_of(backend("openai/accuracy_judged"), batch, found[0]))
-                equal = sum(one == other for one, other in zip(labels, wanted, strict=True))
-                rows.append([name, f"{equal} of {len(wanted)}", f"{time.perf_counter() - start:.1f}"])
+                labels = asyncio.run(labels_of(backend("openai/accuracy_judged"), batch, url_match[0]))
+                equal = sum(one == other for one, other in zip(labels, expected, strict=True))
+                rows.append([name, f"{equal} of {len(expected)}", f"{time.perf_counter() - start:.1f}"])
             server.terminate()
     print(table(rows))
 

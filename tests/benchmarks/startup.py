@@ -2,8 +2,8 @@
 
     python tests/benchmarks/startup.py [--pairs N]
 
-Wished: at most +10 ms and +3 MiB, as the median over pairs of runs with and without the plugin. Also lists the modules
-that only the run with the plugin imports, with the time each takes for itself.
+Target: at most +10 ms and +3 MiB, as the median over pairs of runs with and without the plugin. Also lists the modules
+that only the run with the plugin imports, with the time of each module without its imports.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ PLUGIN = "pytest_rageval.plugin"
 _IMPORT = re.compile(r"import time:\s*(\d+) \|\s*\d+ \|\s*(\S+)$", re.MULTILINE)
 
 
-def added(pairs: int, folder: Path, with_it: list[str], without: list[str], autoload: bool) -> list[Cost]:
+def added_costs(pairs: int, folder: Path, with_it: list[str], without: list[str], autoload: bool) -> list[Cost]:
     """Return what the plugin added in each pair of runs."""
     more, less = alternate(pairs, (with_it, folder, autoload), (without, folder, autoload))
     return [one.minus(other) for one, other in zip(more, less, strict=True)]
 
 
 def imports(command: list[str], folder: Path) -> dict[str, int]:
-    """Return the modules a command imports, with the microseconds each takes for itself."""
+    """Return the modules that a command imports, with the microseconds of each without its imports."""
     program, *rest = command
-    done = subprocess.run(
+    process = subprocess.run(
         [program, "-X", "importtime", *rest, "-s"],
         cwd=folder,
         env=environment(folder),
@@ -39,13 +39,13 @@ def imports(command: list[str], folder: Path) -> dict[str, int]:
         text=True,
         check=True,
     )
-    return {name: int(micros) for micros, name in _IMPORT.findall(done.stderr)}
+    return {name: int(micros) for micros, name in _IMPORT.findall(process.stderr)}
 
 
 def sides(folder: Path) -> dict[str, tuple[list[str], list[str], bool]]:
     """Return the commands with and without the plugin, and whether plugins are loaded by their entry points.
 
-    An empty plugin stands in where ours is named, as pytest looks through what is installed for any name.
+    The side without our plugin loads an empty one, because pytest searches all installed packages for any name.
     """
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "test_one.py").write_text("def test_one():\n    pass\n")
@@ -68,15 +68,15 @@ def main() -> None:
         folder = Path(name)
         commands = sides(folder)
         for label, (with_it, without, autoload) in commands.items():
-            costs = added(pairs, folder, with_it, without, autoload)
+            costs = added_costs(pairs, folder, with_it, without, autoload)
             low, _, high = quantiles([1000 * cost.wall for cost in costs], n=4)
             typical = Cost.median(costs)
             wall, cpu = f"{1000 * typical.wall:+.1f}", f"{1000 * typical.cpu:+.1f}"
             rows.append([label, wall, f"{low:+.1f} .. {high:+.1f}", cpu, f"{typical.peak:+.2f}"])
         print(table(rows))
         with_it, without, _ = next(iter(commands.values()))
-        known = imports(without, folder)
-        new = {module: micros for module, micros in imports(with_it, folder).items() if module not in known}
+        modules_without = imports(without, folder)
+        new = {module: micros for module, micros in imports(with_it, folder).items() if module not in modules_without}
     print(f"\n{len(new)} modules that only the plugin imports, {sum(new.values()) / 1000:.1f} ms by -X importtime:\n")
     slowest = sorted(new.items(), key=lambda entry: -entry[1])
     print(table([["module", "us"], *([module, str(micros)] for module, micros in slowest)]))

@@ -1,10 +1,10 @@
-"""What the traces of a large run cost: to take the outcomes, to write results.json, to draw the page.
+"""What the traces of a large run cost: storing outcomes, writing results.json, drawing the page.
 
     python tests/benchmarks/traces.py [--cases N] [--steps N]
 
-Wished, for 10,000 cases with 8 steps each: results.json in less than 10 s, the page in less than 5 s. A step is a tool
-call with arguments, a result of 300 characters and two passages. "Taking" is what each case adds before that: its
-answer is completed, shortened, encoded, masked and stored. Prints seconds of the processor and the peak of memory.
+Target, for 10,000 cases with 8 steps each: results.json in less than 10 s, the page in less than 5 s. A step is a tool
+call with arguments, a result of 300 characters and two passages. "Taking" is the work for each case before that: its
+answer is completed, shortened, encoded, masked and stored. The script prints CPU seconds and peak memory.
 """
 
 from __future__ import annotations
@@ -69,16 +69,16 @@ def _cost(cases: int, steps: int) -> list[str]:
         run.take(redact_json(encode_outcome(outcome)), redact_json(encode_instance(instance)))
         taking += time.process_time() - start
     with tempfile.TemporaryDirectory() as folder:
-        written, page = Path(folder) / "results.json", Path(folder) / "page.html"
+        results_file, page = Path(folder) / "results.json", Path(folder) / "page.html"
         start = time.process_time()
         results = results_of(run, "r", datetime.now(timezone.utc), MatrixChoice())
-        with written.open("w", encoding="utf-8") as file:
+        with results_file.open("w", encoding="utf-8") as file:
             file.writelines(json_lines(results))
         writing, start = time.process_time() - start, time.process_time()
         write_html(page, results)
         drawing = time.process_time() - start
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        sizes = [f"{path.stat().st_size / 1e6:.1f} MB" for path in (written, page)]
+        sizes = [f"{path.stat().st_size / 1e6:.1f} MB" for path in (results_file, page)]
     return [f"{taking:.1f} s", f"{writing:.1f} s", sizes[0], f"{drawing:.1f} s", sizes[1], f"{peak:.0f} MiB"]
 
 

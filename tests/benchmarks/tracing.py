@@ -2,7 +2,7 @@
 
     python tests/benchmarks/tracing.py [--steps N]
 
-Wished: at most 5 us a step inside a case, less than 2 us outside. Prints the median and the fastest of rounds of one
+Target: at most 5 us a step inside a case, less than 2 us outside. Prints the median and the fastest of rounds of one
 case with N steps. They alternate with calls of the bare function, whose time is subtracted.
 """
 

@@ -3,7 +3,7 @@
     python tests/benchmarks/tracing_otel.py
 
 Each case has 50 spans: tool calls with arguments and two passages, and model calls with messages. The same spans are
-made with the SDK alone and with the collection on, in turn; the difference is the cost. It is to be <= 50 us a span.
+made with the SDK alone and with the collection on, in turn; the difference is the cost. Target: at most 50 us a span.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from pytest_rageval.trace.otel.live import case_span, close_traces, open_traces
 CASES, SPANS, ROUNDS = 100, 50, 7
 LIMIT_US = 50.0
 
-FOUND = json.dumps([{"id": f"d{number}", "text": "The museum opens at 9:00. " * 10} for number in range(2)])
-ASKED = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "When does the museum open? " * 10}]}])
+DOCUMENTS = json.dumps([{"id": f"d{number}", "text": "The museum opens at 9:00. " * 10} for number in range(2)])
+MESSAGES = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "When does the museum open? " * 10}]}])
 TOOL: dict[str, str | int] = {
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": "search",
     "gen_ai.tool.call.arguments": '{"query": "museum opening"}',
-    "gen_ai.tool.call.result": FOUND,
+    "gen_ai.tool.call.result": DOCUMENTS,
 }
 CHAT: dict[str, str | int] = {
     "gen_ai.operation.name": "chat",
     "gen_ai.request.model": "m",
-    "gen_ai.input.messages": ASKED,
-    "gen_ai.output.messages": ASKED.replace("user", "assistant"),
+    "gen_ai.input.messages": MESSAGES,
+    "gen_ai.output.messages": MESSAGES.replace("user", "assistant"),
     "gen_ai.usage.input_tokens": 100,
     "gen_ai.usage.output_tokens": 10,
 }
@@ -50,7 +50,7 @@ def agent(tracer: trace.Tracer) -> None:
 
 
 def seconds(tracer: trace.Tracer, *, collects: bool) -> float:
-    """Return the processor time of all cases, which a busy machine changes less than the wall clock's."""
+    """Return the CPU time of all cases; a busy machine changes it less than the wall time."""
     start = time.process_time()
     for number in range(CASES):
         collector = Collector()

@@ -1,14 +1,14 @@
-"""What indexes of vectors cost and find: HNSW and DiskANN against the exact search, a query at a time.
+"""What vector indexes cost and find: HNSW and DiskANN against exact search, query by query.
 
     python tests/benchmarks/vectors.py [--passages N] [--dimension N] [--queries N] [--indexes NAME ...]
         [--diskann-python PYTHON]
 
-The vectors have structure, as those of texts do: 200 clusters of unequal size around directions drawn by chance, in
-each of which a vector varies along 16 directions of its own and a little along all, then made as long as 1. (Uniform
-noise has no near neighbours to speak of, and flatters no index.) Queries are drawn alike and are not among them.
-Rates are medians of single queries, all indexes by turns in one process (DiskANN in the one that the package gives it),
-with the package's defaults; recall is of the exact ten. Wished: HNSW at 10 x the rate of flat or more, at a recall@10
-of 0.95 or more.
+The vectors have structure, like those of texts: 200 clusters of unequal size around random directions. Within a
+cluster, vectors vary along 16 directions of that cluster and a little along all others; their length is 1. (Uniform
+noise has hardly any near neighbours, and every index does badly on it.) Queries come from the same distribution and are
+not indexed. Rates are medians of single queries. All indexes run in turn in one process (DiskANN in the process that
+the package starts for it), with the package's defaults; recall is of the exact ten. Target: HNSW at least 10 x as fast
+as flat, at a recall@10 of at least 0.95.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from pytest_rageval.retrieval.retriever_params import Params
 from pytest_rageval.retrieval.vectors import FILE, Searcher, VectorIndex, Vectors
 
 CLUSTERS, INNER = 200, 16
-WIDTH, NOISE = 0.25, 0.02  # of a cluster along its own directions, and along all; its centre is 1 away from the origin
+WIDTH, NOISE = 0.25, 0.02  # of a cluster along its 16 directions, and along all; its centre has length 1
 MIB = 2**20
 
 
-def made(count: int, dimension: int) -> Any:
-    """Return vectors with structure, one a row."""
+def random_vectors(count: int, dimension: int) -> Any:
+    """Return random vectors in clusters, one a row."""
     chance = np.random.default_rng(7)
     centres = chance.standard_normal((CLUSTERS, dimension))
     centres /= np.linalg.norm(centres, axis=1, keepdims=True)
@@ -56,20 +56,22 @@ def main() -> None:
     parser.add_argument("--passages", type=int, default=100_000, help="vectors (default: %(default)s)")
     parser.add_argument("--dimension", type=int, default=384, help="numbers a vector (default: %(default)s)")
     parser.add_argument("--queries", type=int, default=500, help="queries (default: %(default)s)")
-    parser.add_argument("--indexes", nargs="*", default=["hnsw", "diskann"], help="beside flat (default: %(default)s)")
+    parser.add_argument(
+        "--indexes", nargs="*", default=["hnsw", "diskann"], help="in addition to flat (default: %(default)s)"
+    )
     parser.add_argument("--diskann-python", default="", help="Python of an environment that has diskannpy")
     args = parser.parse_args()
     makers: dict[str, Callable[[], VectorIndex]] = {
         "hnsw": lambda: Hnsw.of(Params({})),
         "diskann": lambda: DiskAnn.of(Params({"python": args.diskann_python})),
     }
-    drawn = made(args.passages + args.queries, args.dimension)
-    queries = drawn[args.passages :].copy()
+    points = random_vectors(args.passages + args.queries, args.dimension)
+    queries = points[args.passages :].copy()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "flat").mkdir()
-        np.save(folder / "flat" / FILE, drawn[: args.passages])
-        del drawn
+        np.save(folder / "flat" / FILE, points[: args.passages])
+        del points
         vectors = Vectors.load(folder / "flat", args.passages)
         open_: dict[str, Searcher] = {"flat": vectors}
         built, loaded = {"flat": 0.0}, {"flat": 0.0}
@@ -81,7 +83,7 @@ def main() -> None:
             start = time.perf_counter()
             open_[kind.name] = kind.open(folder / kind.name, args.passages)
             loaded[kind.name] = time.perf_counter() - start
-        seconds, recall = measured(vectors, open_, queries)
+        seconds, recall = measure(vectors, open_, queries)
         head = f"{args.passages:,} x {args.dimension}"
         rows = [[head, "build s", "load s", "ms a query", "p95", "x flat", "recall@10",
                  "MiB in memory", "MiB on disk"]]  # fmt: skip
@@ -96,12 +98,12 @@ def main() -> None:
         print(table([*rows, ["wished of hnsw", "< 120", "", "", "", ">= 10", ">= 0.95", "", ""]]))
 
 
-def measured(
+def measure(
     vectors: Vectors, indexes: dict[str, Searcher], queries: Any
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
     """Return the seconds of each query, scored as the retriever scores, and the recall, by index."""
     seconds: dict[str, list[float]] = {name: [] for name in indexes}
-    found = dict.fromkeys(indexes, 0)
+    hits = dict.fromkeys(indexes, 0)
     for number, query in enumerate(queries):
         best = {}
         for name in indexes if number % 2 else reversed(indexes):
@@ -109,8 +111,8 @@ def measured(
             best[name] = vectors.ranked(query, indexes[name].nearest(query, 10), 10)[0]
             seconds[name].append(time.perf_counter() - start)
         for name, positions in best.items():
-            found[name] += len(np.intersect1d(positions, best["flat"]))
-    return seconds, {name: count / (10 * len(queries)) for name, count in found.items()}
+            hits[name] += len(np.intersect1d(positions, best["flat"]))
+    return seconds, {name: count / (10 * len(queries)) for name, count in hits.items()}
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/wiki_search.py [--pages N] [--searches N]
 
-The pages are made: titles of two words and a number, paragraphs of about 60 words from a vocabulary of 50,000 by Zipf's
-law. A third of the searches have an exact title, a third one in another spelling, and a third none (a misspelled word),
-so that similar titles are listed. Wished: at most 5 ms a Search over 100,000 pages, after loading.
+The pages are synthetic: titles of two words and a number, paragraphs of about 60 words from a vocabulary of 50,000 by
+Zipf's law. A third of the searches have an exact title, a third one in another spelling, and a third none (a misspelled
+word), so similar titles are listed. Target: at most 5 ms a Search over 100,000 pages, after loading.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from pytest_rageval.model.case import Passage
 VOCABULARY, WORDS = 50_000, 60
 
 
-def made(count: int) -> list[Passage]:
-    """Return made pages."""
+def random_pages(count: int) -> list[Passage]:
+    """Return synthetic pages."""
     chance = Random(11)
     vocabulary = [f"Word{number:x}" for number in range(VOCABULARY)]
     weights = [*accumulate((rank + 2.7) ** -1.07 for rank in range(VOCABULARY))]
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=100_000)
     parser.add_argument("--searches", type=int, default=300)
     options = parser.parse_args()
-    passages = made(options.pages)
+    passages = random_pages(options.pages)
     start = time.perf_counter()
     pages = Pages(passages)
     loading = time.perf_counter() - start

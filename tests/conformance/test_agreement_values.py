@@ -1,4 +1,4 @@
-"""Agreement against scikit-learn's kappa and against Krippendorff's definition and worked examples."""
+"""Compare agreement with scikit-learn's kappa and Krippendorff's definition and worked examples."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ places = st.integers(0, 4)
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(places, places), min_size=2, max_size=30))
-def test_kappa_and_accuracy_are_scikit_learns(pairs: list[tuple[int, int]]) -> None:
+def test_kappa_and_accuracy_equal_scikit_learn(pairs: list[tuple[int, int]]) -> None:
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn, whose values ours shall equal, is missing")
-    people, judged = zip(*pairs, strict=True)
+    people, verdicts = zip(*pairs, strict=True)
     ratings = [Rating(at, LEVELS[two], (LEVELS[one],)) for at, (one, two) in enumerate(pairs)]
     result = agreement(ratings, LEVELS, intervals=False)
-    assert result.accuracy.value == pytest.approx(metrics.accuracy_score(people, judged))
-    assert [list(row) for row in result.confusion] == metrics.confusion_matrix(people, judged, labels=range(5)).tolist()
-    if len({*people, *judged}) == 1:
+    assert result.accuracy.value == pytest.approx(metrics.accuracy_score(people, verdicts))
+    assert [list(row) for row in result.confusion] == metrics.confusion_matrix(
+        people, verdicts, labels=range(5)
+    ).tolist()
+    if len({*people, *verdicts}) == 1:
         assert result.kappa.value is result.kappa_quadratic.value is None
         return
     for ours, weights in ((result.kappa, None), (result.kappa_quadratic, "quadratic")):
-        theirs = metrics.cohen_kappa_score(people, judged, labels=range(5), weights=weights)
+        theirs = metrics.cohen_kappa_score(people, verdicts, labels=range(5), weights=weights)
         assert ours.value == pytest.approx(theirs, abs=1e-12)
 
 
@@ -52,7 +54,7 @@ def by_definition(units: Sequence[Sequence[float]]) -> float | None:
 
 @settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from(LEVELS), max_size=4), max_size=20))
-def test_alpha_is_its_definition(units: list[list[float]]) -> None:
+def test_alpha_equals_its_definition(units: list[list[float]]) -> None:
     ours, target = alpha(units, LEVELS), by_definition(units)
     assert ours == (target if target is None else pytest.approx(target, abs=1e-12))
 
@@ -66,13 +68,13 @@ RELIABILITY_DATA = """
 """Krippendorff's data C: four observers, twelve units, values missing."""
 
 
-def test_alpha_is_that_of_krippendorffs_own_example() -> None:
+def test_alpha_equals_krippendorffs_example() -> None:
     rows = [row.split() for row in RELIABILITY_DATA.strip().splitlines()]
     units = [[float(value) for value in column if value != "*"] for column in zip(*rows, strict=True)]
     assert alpha(units, (1.0, 2.0, 3.0, 4.0, 5.0)) == pytest.approx(0.849, abs=5e-4)
 
 
-def test_alpha_is_that_of_his_binary_example() -> None:
+def test_alpha_equals_krippendorffs_binary_example() -> None:
     one, other = ["0", "1", "0", "0", "0", "0", "0", "0", "1", "0"], ["1", "1", "1", "0", "0", "1", "0", "0", "0", "0"]
     units = [(float(a), float(b)) for a, b in zip(one, other, strict=True)]
     assert alpha(units, (0.0, 1.0)) == pytest.approx(0.095, abs=5e-4)

@@ -1,4 +1,4 @@
-"""Counterfactual twins against the hand-worked vectors."""
+"""Compare counterfactual twins with hand-written vectors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_accepted(vector: dict[str, Any], answer: Answer[Any], fake: str) -> bool:
     return isinstance(make_twin(passage_of(vector), ((answer, value),)), Passage)
 
 
-def test_the_example_of_each_vector_gives_its_text(vectors: list[dict[str, Any]]) -> None:
+def test_a_twin_from_the_example_of_a_vector_has_its_text(vectors: list[dict[str, Any]]) -> None:
     examples = [vector for vector in vectors if "example" in vector]
     assert len(examples) >= 7
     for vector in examples:
@@ -54,7 +54,7 @@ def test_the_example_of_each_vector_gives_its_text(vectors: list[dict[str, Any]]
         assert is_accepted(vector, answer, vector["example"])
 
 
-def test_the_refused_fakes_of_a_vector_are_not_accepted(vectors: list[dict[str, Any]]) -> None:
+def test_fakes_that_a_vector_refuses_are_not_accepted(vectors: list[dict[str, Any]]) -> None:
     refused = [(vector, fake) for vector in vectors for fake in vector.get("refuse", [])]
     assert len(refused) >= 4
     for vector, fake in refused:
@@ -63,18 +63,18 @@ def test_the_refused_fakes_of_a_vector_are_not_accepted(vectors: list[dict[str, 
         assert not is_accepted(vector, answer, fake), (vector, fake)
 
 
-def test_what_is_drawn_changes_the_answer_alone_or_says_why_not(vectors: list[dict[str, Any]]) -> None:
+def test_a_twin_changes_only_the_answer_or_has_a_reason(vectors: list[dict[str, Any]]) -> None:
     for vector in vectors:
         lists = [vector["pool"]] if "pool" in vector else []
         instance = Instance("q1", QUESTION, ((vector["answer"],),))
         for seed in range(20):
-            drawn = make_counterfactual(instance, [passage_of(vector)], seed, lists)
+            result = make_counterfactual(instance, [passage_of(vector)], seed, lists)
             if vector.get("expect") == "dropped":
-                assert drawn.reason is not None
-                assert drawn.reason.reason == vector["reason"]
-                assert not drawn.twins
+                assert result.reason is not None
+                assert result.reason.reason == vector["reason"]
+                assert not result.twins
                 continue
-            text = drawn.twins["p0"].text
-            assert drawn.fake[0][0] in text
-            assert all(kept in text for kept in vector.get("must_not_change", []))
-            assert drawn.fake[0][0] not in vector.get("refuse", [])
+            text = result.twins["p0"].text
+            assert result.fake[0][0] in text
+            assert all(phrase in text for phrase in vector.get("must_not_change", []))
+            assert result.fake[0][0] not in vector.get("refuse", [])

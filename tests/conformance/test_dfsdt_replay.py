@@ -1,4 +1,4 @@
-"""``dfsdt`` against ToolBench's own logs: their replies lead it through the trees that they recorded."""
+"""Replay ToolBench's logs with ``dfsdt``: their replies reproduce the recorded trees."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNKNOWN_TOOL, MALFORMED = 1, 2
 
 
 class Log:
-    """A log of ToolBench as a model and as tools. Each reply is that of the log's turn at the same path."""
+    """A log of ToolBench as a model and as tools; replies come from the log's turn at the same path."""
 
     def __init__(self, tree: Node) -> None:
         self.asked = self.replied = 0
@@ -56,16 +56,18 @@ class Log:
         return Completion("\n".join(thoughts), tool_calls=tuple(calls))
 
     def tools(self) -> list[Tool]:
-        """Return the tools that the log's calls found."""
+        """Return the tools that exist in the log."""
         nodes = list(_nodes(self._tree))
-        found = {
+        tool_names = {
             node["description"]
             for node in nodes
             if node["node_type"] == "Action"
             and any(child.get("observation_code") != UNKNOWN_TOOL for child in node["children"])
         } - {"Finish"}
         anything = {"type": "object", "additionalProperties": True}
-        return [Tool(name, "", anything, lambda **arguments: self._turn[-1]["observation"]) for name in sorted(found)]
+        return [
+            Tool(name, "", anything, lambda **arguments: self._turn[-1]["observation"]) for name in sorted(tool_names)
+        ]
 
     def _turn_at(self, path: list[int]) -> list[Node]:
         """Return the nodes of a turn; a child that the log does not have is a request that failed."""
@@ -86,7 +88,7 @@ def _nodes(node: Node) -> list[Node]:
     return [node, *(each for child in node["children"] for each in _nodes(child))]
 
 
-def replayed(record: Node) -> tuple[Log, Answer]:
+def replay(record: Node) -> tuple[Log, Answer]:
     """Run ``dfsdt`` on a log with the options of the published runs."""
     log = Log(record["tree"]["tree"])
     ran = record["forward_args"]
@@ -106,18 +108,20 @@ def replayed(record: Node) -> tuple[Log, Answer]:
 
 def branches(steps: Sequence[Step]) -> list[tuple[object, object, object]]:
     """Return path, depth and outcome of each turn, without requests that failed."""
-    found = {step.detail.get("parent") for step in steps if step.kind == "completion" and "error" not in step.detail}
-    turns = [step.detail for at, step in enumerate(steps) if step.kind == BRANCH and at in found]
+    answered_turns = {
+        step.detail.get("parent") for step in steps if step.kind == "completion" and "error" not in step.detail
+    }
+    turns = [step.detail for at, step in enumerate(steps) if step.kind == BRANCH and at in answered_turns]
     return [(turn["path"], turn["depth"], turn["outcome"]) for turn in turns]
 
 
-def test_a_logs_replies_lead_through_its_tree(rageval_data: Path) -> None:
+def test_replies_of_a_log_reproduce_its_tree(rageval_data: Path) -> None:
     folder = rageval_data / "systems" / "toolbench"
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     assert len(expected) == 7
     for name, counts in expected.items():
         record = json.loads((folder / name).read_text(encoding="utf-8"))
-        log, answer = replayed(record)
+        log, answer = replay(record)
         recorded = read_tree(Fields(name, record["tree"]["tree"])).steps
         key = name.partition("_ChatGPT")[0]
         assert (log.replied, log.asked) == (counts["query_count"], counts["query_count"] + FAILED.get(key, 0)), name
@@ -128,5 +132,5 @@ def test_a_logs_replies_lead_through_its_tree(rageval_data: Path) -> None:
         assert sum(step.kind == THOUGHT for step in answer.trace) == counts["node_types"].get("Thought", 0)
         assert (answer.trace[-1].detail["reason"] == "finished") == counts["win"]
         if counts["win"]:
-            said = json.loads(record["answer_generation"]["final_answer"])["final_answer"]
-            assert answer.text == said.strip()
+            final_answer = json.loads(record["answer_generation"]["final_answer"])["final_answer"]
+            assert answer.text == final_answer.strip()

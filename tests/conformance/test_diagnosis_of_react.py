@@ -1,4 +1,4 @@
-"""Diagnose 250 published runs of ReAct on FEVER: our types, and those of R-Eval's rule."""
+"""Diagnose 250 published runs of ReAct on FEVER, by our types and by R-Eval's rule."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def transcripts(folder: Path) -> list[dict[str, Any]]:
 
 
 def lines_of(transcript: str) -> list[tuple[str, str]]:
-    """Return the (head, text) of each thought, action and observation; an observation runs to the next of them."""
-    found = list(LINE.finditer(transcript))
-    ends = [*(match.start() for match in found[1:]), len(transcript)]
-    return [(match[1], transcript[match.end() : end].strip()) for match, end in zip(found, ends, strict=True)]
+    """Return the (head, text) of each thought, action and observation; an observation ends at the next one."""
+    matches = list(LINE.finditer(transcript))
+    ends = [*(match.start() for match in matches[1:]), len(transcript)]
+    return [(match[1], transcript[match.end() : end].strip()) for match, end in zip(matches, ends, strict=True)]
 
 
 def answer_of(row: dict[str, Any]) -> Answer:
-    """Return the answer of a transcript with its trace; the grader's verdict is no part of it."""
+    """Return the answer of a transcript with its trace, without the grader's verdict."""
     trace: list[Step] = []
     call: dict[str, Any] | None = None
     for head, text in lines_of(row["transcript"]):
@@ -66,7 +66,7 @@ def case_of(row: dict[str, Any]) -> Case:
     return Case(row["id"], Instance(row["id"], row["question"], ((row["gold"],),)), None, {})
 
 
-def test_types_of_the_runs_are_as_often_as_expected(folder: Path) -> None:
+def test_our_types_have_the_expected_counts(folder: Path) -> None:
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["dev"]
     types: Counter[str] = Counter()
     for row in transcripts(folder):
@@ -77,7 +77,7 @@ def test_types_of_the_runs_are_as_often_as_expected(folder: Path) -> None:
     assert types == expected["ours"]
 
 
-def test_the_published_types_of_the_transcripts(folder: Path) -> None:
+def test_published_types_of_transcripts_have_the_expected_counts(folder: Path) -> None:
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["dev"]
     types = Counter(
         published_type(row["gold"], row["answer"], row["transcript"], halted=not row["answer"])
@@ -86,7 +86,7 @@ def test_the_published_types_of_the_transcripts(folder: Path) -> None:
     assert types == expected["compat"]
 
 
-def test_the_published_types_of_the_traces(folder: Path) -> None:
+def test_published_types_of_traces_have_the_expected_counts(folder: Path) -> None:
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["dev"]
     answers = [(row, answer_of(row)) for row in transcripts(folder)]
     assert sum(end_reason(answer.trace) == "step_limit" for _, answer in answers) == 5
@@ -138,7 +138,7 @@ def test_the_command_counts_the_types_of_a_run(folder: Path, project: Project) -
 
 def counts(project: Project, *args: str) -> dict[str, int]:
     """Return type -> number of answers, as the command prints them."""
-    shown = project.command(*args)
-    assert shown.returncode == 0, shown.stderr
-    (group,) = json.loads(shown.stdout)["groups"]
+    process = project.command(*args)
+    assert process.returncode == 0, process.stderr
+    (group,) = json.loads(process.stdout)["groups"]
     return {name: each["n"] for name, each in group["types"].items() if each["n"] and name not in ("ACC", "WA")}

@@ -1,7 +1,7 @@
 """Compare values by evidence with ir_measures' values of qrels, on disjoint chunks of a real corpus.
 
-Where each unit lies in one chunk, and no chunk has two, both judge the same passages. Chunks are cut, and units chosen,
-while the test runs; nothing of the corpus is kept.
+If each unit lies in one chunk, and no chunk has two units, both judge the same passages. The test cuts the chunks and
+chooses the units while it runs; nothing of the corpus is stored in the repository.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ def read(folder: Path, locator: EvidenceLocator | None = None) -> Iterator[Passa
     return passages(places(("lines:docs.txt",), folder, formats), formats, parse_chunking("tokens 60"), locator)
 
 
-def labelled(chunks: list[Passage]) -> Iterator[tuple[Instance, list[str]]]:
-    """Yield records whose units are the insides of some chunks, and a ranking of chunks for each."""
+def labelled_records(chunks: list[Passage]) -> Iterator[tuple[Instance, list[str]]]:
+    """Yield records with a ranking of chunks for each; a unit is the inner text of a chunk."""
     rng = random.Random(20)
     once = [chunk for chunk in chunks if sum(chunk.text[4:44] in other.text for other in chunks) == 1]
     for number in range(CASES):
-        held = rng.sample(once, rng.randint(1, 4))
+        gold_chunks = rng.sample(once, rng.randint(1, 4))
         units = tuple(
             EvidenceUnit(chunk.page, chunk.text[4:44], grade=rng.randint(1, 3))
             if rng.random() < 0.5
             else EvidenceUnit(chunk.page, span=_inside(chunk), grade=rng.randint(1, 3))
-            for chunk in held
+            for chunk in gold_chunks
         )
-        qrels = {chunk.id: unit.grade for chunk, unit in zip(held, units, strict=True)}
-        ranking = rng.sample([*held, *rng.sample(chunks, 12)], 9)
+        qrels = {chunk.id: unit.grade for chunk, unit in zip(gold_chunks, units, strict=True)}
+        ranking = rng.sample([*gold_chunks, *rng.sample(chunks, 12)], 9)
         ids = list(dict.fromkeys(chunk.id for chunk in ranking))
         yield Instance(f"q{number}", "?", qrels=qrels, evidence=(units,)), ids
 
@@ -71,12 +71,12 @@ def _inside(chunk: Passage) -> tuple[int, int]:
     return chunk.span[0] + 2, chunk.span[1] - 2
 
 
-def test_values_are_those_of_qrels_over_the_same_chunks(documents: Path) -> None:
-    records = list(labelled([chunk for chunk in read(documents) if len(chunk.text) > 60]))
+def test_values_equal_those_of_qrels_over_the_same_chunks(documents: Path) -> None:
+    records = list(labelled_records([chunk for chunk in read(documents) if len(chunk.text) > 60]))
     locator = EvidenceLocator(instance for instance, _ in records)
-    known = {chunk.id for chunk in read(documents, locator)}
+    chunk_ids = {chunk.id for chunk in read(documents, locator)}
     locator.check()
-    located = locator.located(known.__contains__)
+    located = locator.located(chunk_ids.__contains__)
     measures = [ir_measures.parse_measure(name) for name in NAMES]
     metrics = Catalog().metrics
     for instance, ids in records:

@@ -36,7 +36,7 @@ def accuracy(answered: Sequence[tuple[Case, Answer]]) -> float:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_among_noise_it_is_better_than_the_first_passage(rageval_data: Path, file: str) -> None:
+def test_the_reader_beats_the_first_passage_among_noise(rageval_data: Path, file: str) -> None:
     sample = answered_cases(rageval_data, file, 0.8)
     reader = accuracy(sample)
     floor = accuracy([(case, Answer(case.supplied[0].text)) for case, _ in sample if case.supplied])
@@ -44,14 +44,14 @@ def test_among_noise_it_is_better_than_the_first_passage(rageval_data: Path, fil
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_contradictions_are_rarely_reported_where_none_exist(rageval_data: Path, file: str) -> None:
+def test_the_reader_rarely_reports_false_contradictions(rageval_data: Path, file: str) -> None:
     answers = [answer.text for _, answer in answered_cases(rageval_data, file, 0.0)]
     flagged = sum(answer.startswith(tuple(ERROR_SENTENCE.values())) for answer in answers)
     assert flagged <= len(answers) / 100
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_it_rejects_more_without_evidence_than_with_it(rageval_data: Path, file: str) -> None:
+def test_the_reader_rejects_more_often_without_evidence(rageval_data: Path, file: str) -> None:
     rates = []
     for rate in (0.0, 1.0):
         sample = answered_cases(rageval_data, file, rate)

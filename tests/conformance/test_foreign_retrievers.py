@@ -78,14 +78,14 @@ def test_langchain_documents_become_passages(langchain: Any) -> None:
     assert results.doc_ids[1:] == ("n1", "d7")
 
 
-def test_a_langchain_retriever_that_is_async_is_awaited(langchain: Any) -> None:
+def test_an_async_langchain_retriever_is_awaited(langchain: Any) -> None:
     _, awaiting = langchain
     retriever: Any = adapted(awaiting)
     assert isinstance(retriever, AsyncCalling)
     assert asyncio.run(retriever.search("kettles", 1))[0].text == "about awaited"
 
 
-def test_a_langchain_store_is_searched_for_k() -> None:
+def test_a_langchain_store_gets_k() -> None:
     from langchain_core.embeddings import DeterministicFakeEmbedding
     from langchain_core.vectorstores import InMemoryVectorStore
 
@@ -107,13 +107,13 @@ def test_llama_index_nodes_become_passages(llama: Any) -> None:
     )
 
 
-def test_a_llama_index_retriever_that_is_async_is_awaited(llama: Any) -> None:
+def test_an_async_llama_index_retriever_is_awaited(llama: Any) -> None:
     _, awaiting = llama
     retriever: Any = adapted(awaiting)
     assert asyncio.run(retriever.search("kettles", 5)).items == (ScoredPassage("n3", None, "awaited"),)
 
 
-def test_evidence_is_found_in_what_they_return(langchain: Any, llama: Any) -> None:
+def test_evidence_is_found_in_returned_documents(langchain: Any, llama: Any) -> None:
     unit = EvidenceUnit("guide.md", "About the OPENING hours")
     case = Case("q", Instance("q", "?", evidence=((unit,),)), None, {})
     recall = Catalog().metrics.get("R@1")

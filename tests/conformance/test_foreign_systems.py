@@ -59,12 +59,12 @@ def test_a_runnable_gets_the_question() -> None:
 
 
 @pytest.mark.parametrize("key", ["question", "query", "input"])
-def test_a_chain_gets_its_question_under_its_own_key(key: str) -> None:
+def test_a_chain_gets_the_question_under_its_input_key(key: str) -> None:
     chain = ChatPromptTemplate.from_template("Q {" + key + "}") | echo() | StrOutputParser()
     assert answered(chain) == Answer("human: Q When?")
 
 
-def test_a_chain_gets_the_passages_and_the_turns_that_it_asks_for() -> None:
+def test_a_chain_gets_passages_and_history_for_its_variables() -> None:
     prompt = ChatPromptTemplate.from_messages(
         [("system", "Use {context}"), MessagesPlaceholder("chat_history"), ("human", "{question}")]
     )
@@ -83,24 +83,24 @@ def test_a_chain_with_sources_gives_a_ranking_and_its_usage() -> None:
     assert answer.usage == Usage(7, 3)
 
 
-def test_a_dict_of_any_keys_has_the_question_under_each_name() -> None:
-    def say(asked: dict[str, str]) -> str:
-        return asked["input"]
+def test_a_dict_input_has_the_question_under_each_known_key() -> None:
+    def say(inputs: dict[str, str]) -> str:
+        return inputs["input"]
 
     assert answered(RunnableLambda(say)).text == "When?"
-    assign = RunnablePassthrough.assign(context=RunnableLambda(lambda asked: PAGES))
-    assert answered(assign | RunnableLambda(lambda made: made["question"])).text == "When?"
-    asked: Any = {"context": RunnableLambda(lambda question: PAGES), "question": RunnablePassthrough()}
-    assert answered(asked | RunnableLambda(lambda made: made["question"])).text == "When?"
+    assign = RunnablePassthrough.assign(context=RunnableLambda(lambda inputs: PAGES))
+    assert answered(assign | RunnableLambda(lambda values: values["question"])).text == "When?"
+    inputs: Any = {"context": RunnableLambda(lambda question: PAGES), "question": RunnablePassthrough()}
+    assert answered(inputs | RunnableLambda(lambda values: values["question"])).text == "When?"
 
 
 @pytest.mark.parametrize(("text", "sources"), [("result", "source_documents"), ("answer", "context")])
-def test_the_dict_of_a_chain_is_read(text: str, sources: str) -> None:
+def test_a_chains_dict_gives_answer_and_ranking(text: str, sources: str) -> None:
     answer = to_answer({"query": "When?", text: "At nine.", sources: PAGES}, "chain")
     assert (answer.text, answer.ranking and answer.ranking.doc_ids) == ("At nine.", ("d1", "d2"))
 
 
-def test_text_as_context_is_not_a_ranking() -> None:
+def test_context_as_text_gives_no_ranking() -> None:
     assert to_answer({"answer": "At nine.", "context": "At nine. Or ten."}, "chain") == Answer("At nine.")
 
 
@@ -163,33 +163,33 @@ def test_a_response_without_a_text_is_refused(llama: Any) -> None:
         to_answer(llama.Response(None), "engine")
 
 
-class Own:
+class SyncEngine:
     def query(self, question: str) -> str:
         return f"{question} Now."
 
 
-class Both(Own):
+class SyncAndAsyncEngine(SyncEngine):
     async def aquery(self, question: str) -> str:
         return f"awaited {question}"
 
 
-def test_an_object_with_one_of_the_methods_is_a_system() -> None:
-    assert answered(Own()).text == "When? Now."
-    assert system_name(adapt_system(Own())) == "Own"
-    assert answered(Both()).text == "awaited When?"
+def test_an_object_with_query_or_aquery_is_a_system() -> None:
+    assert answered(SyncEngine()).text == "When? Now."
+    assert system_name(adapt_system(SyncEngine())) == "SyncEngine"
+    assert answered(SyncAndAsyncEngine()).text == "awaited When?"
     assert adapt_system(object()) is None
 
 
-def test_a_callable_stays_unchanged() -> None:
-    class Called(Both):
+def test_a_callable_is_not_adapted() -> None:
+    class CallableEngine(SyncAndAsyncEngine):
         def __call__(self, query: Query) -> str:
             return "called"
 
-    for value in (Called(), Mock(), len, Own):
+    for value in (CallableEngine(), Mock(), len, SyncEngine):
         assert adapt_system(value) is value
 
 
-def test_chunks_of_one_document_are_separate_in_an_answer() -> None:
+def test_chunks_of_one_document_stay_separate_in_a_ranking() -> None:
     pages = [Document("At nine.", id="d1"), Document("Or ten.", id="d1")]
     answer = to_answer({"answer": "At nine.", "context": pages}, "chain")
     assert answer.ranking is not None

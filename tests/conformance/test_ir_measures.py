@@ -1,4 +1,4 @@
-"""Compare our values with ir_measures', on made-up judgements and rankings with many ties."""
+"""Compare our values with those of ir_measures, on random judgements and rankings with many ties."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def theirs(names: tuple[str, ...], qrels: dict[str, int], run: dict[str, float])
 
 @settings(deadline=None)
 @given(grades, runs)
-def test_values_are_those_of_ir_measures(qrels: dict[str, int], run: dict[str, float]) -> None:
+def test_values_equal_ir_measures(qrels: dict[str, int], run: dict[str, float]) -> None:
     assert {name: ours(name, qrels, run) for name in NAMES} == theirs(NAMES, qrels, run)
 
 
 @settings(deadline=None)
 @given(grades, st.lists(st.sampled_from(DOCUMENTS), min_size=1, unique=True))
-def test_so_they_are_of_ranks_alone(qrels: dict[str, int], documents: list[str]) -> None:
+def test_values_of_ranks_without_scores_equal_ir_measures(qrels: dict[str, int], documents: list[str]) -> None:
     run = {document: float(-rank) for rank, document in enumerate(documents)}
     assert {name: ours(name, qrels, run) for name in OF_RANKS} == pytest.approx(theirs(OF_RANKS, qrels, run))

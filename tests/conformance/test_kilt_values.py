@@ -95,7 +95,9 @@ def sample(instance: Instance, guess: Any) -> Sample:
     ],
     ids=["guess1_1", "gold1", "guess3_1", "guess2_1", "guess2_2"],
 )
-def test_means_are_kilts(rageval_data: Path, tmp_path: Path, gold: str, guess: str, expected: dict[str, float]) -> None:
+def test_means_equal_kilts(
+    rageval_data: Path, tmp_path: Path, gold: str, guess: str, expected: dict[str, float]
+) -> None:
     folder = rageval_data / "kilt"
     if not folder.is_dir():
         pytest.skip(f"KILT's test files are not at {folder}")

@@ -23,7 +23,7 @@ PUBLISHED: dict[str, tuple[tuple[str, ...], list[int], dict[int, float | None]]]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_each_label_is_worth_what_the_published_grade_is_stored_as(name: str) -> None:
+def test_each_label_has_the_value_of_the_published_grade(name: str) -> None:
     shows, grades, stored = PUBLISHED[name]
     metric = METRICS.get(name)
     judge = metric.judge

@@ -30,7 +30,7 @@ def values(answer: str, *spellings: str) -> list[float | None]:
         ("ETF", "etf", (1, 1, 0, 0, 0)),
     ],
 )
-def test_values_are_the_published(answer: str, gold: str, published: tuple[float, ...]) -> None:
+def test_values_equal_the_published_ones(answer: str, gold: str, published: tuple[float, ...]) -> None:
     assert values(answer, gold) == pytest.approx(list(published), abs=1e-6)
 
 

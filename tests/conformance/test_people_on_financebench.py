@@ -74,7 +74,7 @@ def project(rageval_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
-def test_every_label_meets_its_answer(project: Path) -> None:
+def test_every_label_is_matched_with_its_answer(project: Path) -> None:
     result = agreement(project, "labels.jsonl", "--by", "system")
     assert result["labels"] == {"answers": 300, "used": 300, "blank": [], "unmatched": {}}
     assert [judge["metric"] for judge in result["judges"]] == list(METRICS)
@@ -102,7 +102,7 @@ def test_a_few_labels_correct_the_mean(project: Path) -> None:
     assert mean["ci95"][0] < RIGHT["claude-2"] / 150 < mean["ci95"][1]
 
 
-def test_preferences_correlate_as_scipy_says(project: Path) -> None:
+def test_correlations_of_preferences_equal_scipys(project: Path) -> None:
     stats = pytest.importorskip("scipy.stats", reason="scipy, whose values ours shall equal, is missing")
     right = {(row["id"], row["system"]): row["label"] == "Correct Answer" for row in rows_of(project / "labels.jsonl")}
     cases = sorted({case for case, _ in right})

@@ -1,4 +1,4 @@
-"""What ``POST /api/ask`` gives for cases of three systems is what pytest gives: answers, steps and scores."""
+"""``POST /api/ask`` gives the answers, steps and scores of pytest, for three systems."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_three_systems_answer_each_of_100_cases_as_in_pytest(tmp_path: Path) -> 
         for at, place in enumerate(places)
     ]
     (project / "tests" / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
-    named = [word for system in SYSTEMS for word in ("--rag-system", system)]
-    run = run_tests(project, *named, "--rag-json", "results.json")
+    pytest_options = [word for system in SYSTEMS for word in ("--rag-system", system)]
+    run = run_tests(project, *pytest_options, "--rag-json", "results.json")
     results = json.loads((project / "results.json").read_text())
     assert len(results["outcomes"]) == 3 * N, run.stdout
     options = [word for system in SYSTEMS for word in ("--system", system)]

@@ -1,4 +1,4 @@
-"""RaLLe's 57 prompts over HTTP: ``POST /api/action`` gives them byte for byte, and those of `rageval chain run`."""
+"""``POST /api/action`` renders RaLLe's 57 published prompts byte for byte."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_rageval.datasets.imports import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.ralle_chain import import_rows
 
 
-def test_each_action_is_given_the_published_prompt(rageval_data: Path, tmp_path: Path) -> None:
+def test_each_action_has_the_published_prompt(rageval_data: Path, tmp_path: Path) -> None:
     folder = rageval_data / "systems" / "ralle_chains"
     if not folder.is_dir():
         pytest.skip(f"RaLLe's chains are not at {folder}")
@@ -25,7 +25,7 @@ def test_each_action_is_given_the_published_prompt(rageval_data: Path, tmp_path:
             result = ImportResult()
             import_rows(ImportRequest((path,)), result)
             (project / f"{path.stem}.toml").write_text(result.chain, encoding="utf-8")
-    shown = set()
+    actions = set()
     with PlayPage(project) as page:
         page.wait()
         for row in expected["rendered"]:
@@ -40,8 +40,8 @@ def test_each_action_is_given_the_published_prompt(rageval_data: Path, tmp_path:
             assert answer.status_code == 200, (row["file"], answer.text)
             (text,) = (text for _, text in answer.json()["texts"])
             assert text.encode() == row["rendered"].encode(), (row["file"], row["action"])
-            shown.add((row["file"], row["action"]))
-    assert len(shown) == 57
+            actions.add((row["file"], row["action"]))
+    assert len(actions) == 57
 
 
 def published_outputs(history: dict[str, list[str]]) -> dict[str, object]:

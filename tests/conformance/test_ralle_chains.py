@@ -1,4 +1,4 @@
-"""RaLLe's 38 published experiments as chains: each one imports, loads, and renders what it must."""
+"""Import RaLLe's 38 published experiments as chains, load them, and render their prompts."""
 
 from __future__ import annotations
 
@@ -84,27 +84,27 @@ def test_every_template_renders_as_published(folder: Path, tmp_path: Path, sandb
 
 def outputs(published: dict[str, Any]) -> dict[str, Output]:
     """Return a published history as the outputs of the actions a0 and a1: a search and a reply."""
-    found = tuple(published["response"][0].split("; "))
+    titles_in_reply = tuple(published["response"][0].split("; "))
     titles = [each.rpartition(", ") for each in re.split(r"(?<=\d); ", published["wiki_id_title"][0])]
     passages = tuple(ScoredPassage(name, title=title) for title, _, name in titles)
     assert "; ".join(f"{each.title}, {each.doc_id}" for each in passages) == published["wiki_id_title"][0]
     return {
-        "a0": Output(published["prompt"][0], Value(found, "; "), passages),
+        "a0": Output(published["prompt"][0], Value(titles_in_reply, "; "), passages),
         "a1": Output(published["prompt"][1], Value((published["response"][1],))),
     }
 
 
-def test_every_prompt_is_shown_before_anything_is_asked(folder: Path, tmp_path: Path, sandbox: Sandbox) -> None:
-    """What needs no model and no retriever is filled in; RaLLe's expressions run on placeholders too."""
+def test_a_preview_shows_every_prompt_without_a_request(folder: Path, tmp_path: Path, sandbox: Sandbox) -> None:
+    """Parts without a model or retriever are filled in; RaLLe's expressions also run on placeholders."""
     questions = {row["file"]: row["question"] for row in json.loads((folder / "rendered.json").read_text())["rendered"]}
-    shown = {
+    prompts = {
         name: [text for each in preview(chain, Query(questions[name]), evaluate(sandbox)) for _, text in each.texts]
         for name, chain in chains(folder, tmp_path).items()
     }
-    assert sum(map(len, shown.values())) == 57
-    assert not [text for texts in shown.values() for text in texts if "Error" in text]
-    assert shown["retrieve-read__01_ay2.json"] == ['What is "Paris" ?', "<a0.titles>"]
-    assert "Titles: \n<a0.titles>\n\nDescription:\n<a1>\n" in shown["3actions__ay2.json"][2]
+    assert sum(map(len, prompts.values())) == 57
+    assert not [text for texts in prompts.values() for text in texts if "Error" in text]
+    assert prompts["retrieve-read__01_ay2.json"] == ['What is "Paris" ?', "<a0.titles>"]
+    assert "Titles: \n<a0.titles>\n\nDescription:\n<a1>\n" in prompts["3actions__ay2.json"][2]
 
 
 def evaluate(sandbox: Sandbox) -> Evaluate:

@@ -1,4 +1,4 @@
-"""RaLLe's templates of the kind ``eval`` give in the sandbox what Python's own ``eval`` gives."""
+"""RaLLe's ``eval`` templates render in the sandbox as with Python's ``eval``."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 
 def template(folder: Path, row: dict[str, Any]) -> str:
-    """Return the template of a row: that of an action of a file."""
+    """Return the template of a row's action."""
     chain = json.loads((folder / row["file"]).read_text(encoding="utf-8"))["chain_config"]["chain"]
     return str(chain[row["action"]]["prompt_template"])
 
 
-def test_all_templates_of_the_kind_eval_render_as_published(folder: Path, sandbox: Sandbox) -> None:
+def test_all_eval_templates_render_as_published(folder: Path, sandbox: Sandbox) -> None:
     expected = json.loads((folder / "rendered.json").read_text(encoding="utf-8"))
     rows = [row for row in expected["rendered"] if row["mode"] == "eval"]
     assert len(rows) == 19

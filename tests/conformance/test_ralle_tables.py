@@ -31,7 +31,7 @@ def cells(row: list[float | None]) -> list[Cell]:
 
 
 @pytest.mark.parametrize(("names", "rows", "step"), [(("T3", "T8"), 23, 0.1), (("T9",), 16, 0.001)])
-def test_its_averages_are_macro_averages(tables: Any, names: tuple[str, ...], rows: int, step: float) -> None:
+def test_published_averages_are_macro_averages(tables: Any, names: tuple[str, ...], rows: int, step: float) -> None:
     printed = {(name, label): row for name in names for label, row in tables[name].items()}
     assert len(printed) == rows
     for key, (row, average) in printed.items():
@@ -62,10 +62,10 @@ def test_the_command_averages_seconds_over_datasets(tables: Any, project: Projec
     assert project.run("--rag-answers=answers.jsonl").status == 0
     ran = project.command("analyze", "deployment", "--by", "task_set", "--csv")
     assert ran.returncode == 0, ran.stderr
-    found = {
+    averages = {
         row["system"]: float(row["mean_s"]) for row in DictReader(StringIO(ran.stdout)) if row["task_set"] == "macro"
     }
-    assert found.keys() == rows.keys()
-    assert (round(found["e5+Llama2-70B"], 3), round(found["BM25"], 3)) == (3.793, 0.121)
+    assert averages.keys() == rows.keys()
+    assert (round(averages["e5+Llama2-70B"], 3), round(averages["BM25"], 3)) == (3.793, 0.121)
     for label, (_, average) in rows.items():
-        assert abs(found[label] - average) <= 0.0005 + 1e-9, label
+        assert abs(averages[label] - average) <= 0.0005 + 1e-9, label

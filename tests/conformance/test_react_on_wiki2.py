@@ -18,15 +18,15 @@ SUITE = """
 """
 
 
-def test_the_first_search_hits_and_the_ranking_has_the_evidence(rageval_data: Path, project: Project) -> None:
+def test_the_first_search_succeeds_and_the_ranking_has_the_evidence(rageval_data: Path, project: Project) -> None:
     folder = rageval_data / "systems" / "wiki2"
     if not folder.is_dir():
         pytest.skip(f"no {folder}")
     project.file("pytest.ini", f"[pytest]\nrag_corpus = {folder}/pages.jsonl")
     project.file("wiki2.rag.toml", SUITE.replace("{folder}", str(folder)))
-    begun = time.perf_counter()
+    start = time.perf_counter()
     run = project.run("--rag-system", "react")
-    assert time.perf_counter() - begun < 60
+    assert time.perf_counter() - start < 60
     assert run.status == 0, run.text
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
     evidence = {row["id"]: {title for titles in row["provenance"] for title in titles} for row in rows}

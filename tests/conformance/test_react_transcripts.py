@@ -1,4 +1,4 @@
-"""Real runs of ReAct on FEVER: the actions and their counts."""
+"""Parse real runs of ReAct on FEVER: actions and their counts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def expected(rageval_data: Path) -> dict[str, Any]:
     return counts
 
 
-def test_every_action_is_read_as_counted(rageval_data: Path, expected: dict[str, Any]) -> None:
-    """The published form is a name, a bracket and its closing bracket at the end of the line."""
+def test_parsed_actions_have_the_expected_counts(rageval_data: Path, expected: dict[str, Any]) -> None:
+    """A published action is a name, a bracket, and a closing bracket at the end of the line."""
     lenient, strict = Counter[str](), Counter[str]()
     lines = (rageval_data / FOLDER / "transcripts.jsonl").read_text(encoding="utf-8").splitlines()
     for line in (line for row in lines for line in json.loads(row)["transcript"].split("\n")):
@@ -39,7 +39,9 @@ def test_every_action_is_read_as_counted(rageval_data: Path, expected: dict[str,
     assert strict == {**expected["actions"], "malformed": expected["malformed"]}
 
 
-def test_imported_runs_have_their_calls_and_ends(rageval_data: Path, expected: dict[str, Any], tmp_path: Path) -> None:
+def test_imported_runs_have_the_expected_calls_and_ends(
+    rageval_data: Path, expected: dict[str, Any], tmp_path: Path
+) -> None:
     out = tmp_path / "fever.jsonl"
     assert main(["import", "react-log", str(rageval_data / FOLDER / "transcripts.jsonl"), "--out", str(out)]) == 0
     answers = [row.answer for row in load_recorded(tmp_path / "fever.answers.jsonl")]

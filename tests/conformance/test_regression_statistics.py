@@ -40,7 +40,7 @@ def answers(rageval_data: Path) -> Answers:
 
 
 def sides(answers: Answers) -> Sides:
-    """Return whether people called each answer right, under the one system and under the other."""
+    """Return whether people called each answer right, for the first system and for the second."""
     one, other = (answers[system] for system in SYSTEMS)
     before, after = ([float(side[case]["label"] == "Correct Answer") for case in one] for side in (one, other))
     return before, after
@@ -52,7 +52,7 @@ def table(before: Sequence[float], after: Sequence[float]) -> list[list[int]]:
     return [[both.count((x, y)) for y in (1.0, 0.0)] for x in (1.0, 0.0)]
 
 
-def test_the_difference_of_two_systems_equals_mcnemars(answers: Answers) -> None:
+def test_the_p_value_of_two_systems_equals_mcnemars(answers: Answers) -> None:
     before, after = sides(answers)
     result = paired_test(before, after)
     counts = table(before, after)
@@ -68,14 +68,14 @@ def test_the_difference_of_two_systems_equals_mcnemars(answers: Answers) -> None
     assert result.ci95[1] < 0
 
 
-def test_of_every_part_of_the_questions_the_test_is_that_of_statsmodels(answers: Answers) -> None:
+def test_p_values_of_every_part_of_the_questions_equal_statsmodels(answers: Answers) -> None:
     before, after = sides(answers)
     for start, size in itertools.product(range(0, N, 10), (5, 20, 60, N)):
         one, other = before[start : start + size], after[start : start + size]
         assert paired_test(one, other).p_value == pytest.approx(mcnemar(table(one, other), exact=True).pvalue)
 
 
-def test_corrections_over_cells_are_those_of_scipy_and_statsmodels(answers: Answers) -> None:
+def test_corrections_over_cells_equal_scipy_and_statsmodels(answers: Answers) -> None:
     before, after = sides(answers)
     cells = [slice(at, at + size) for size in (10, 30, N) for at in range(0, N, size)]
     p_values = [paired_test(before[cell], after[cell]).p_value for cell in cells]
@@ -103,7 +103,7 @@ def test_the_difference_of_graded_scores_equals_scipys(answers: Answers) -> None
             permutation_type="samples", alternative=alternative, n_resamples=5_000, vectorized=True, random_state=1,
         ).pvalue  # fmt: skip
         assert got == pytest.approx(expected, abs=0.03)
-    drawn = stats.bootstrap(
+    interval = stats.bootstrap(
         (np.subtract(after, before),), np.mean, n_resamples=5_000, random_state=np.random.default_rng(1)
     ).confidence_interval
-    assert result.ci95 == pytest.approx(tuple(drawn), abs=0.08 * (drawn.high - drawn.low))
+    assert result.ci95 == pytest.approx(tuple(interval), abs=0.08 * (interval.high - interval.low))

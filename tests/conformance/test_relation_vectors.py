@@ -12,23 +12,23 @@ from pytest_rageval.text.unicode import nfkc
 EVERY = 10_000
 
 
-def test_each_vector_is_met(rageval_data: Path) -> None:
+def test_variants_match_each_vector(rageval_data: Path) -> None:
     vectors = json.loads((rageval_data / "vectors" / "perturbation_vectors.json").read_text(encoding="utf-8"))
     for vector in vectors:
         instance = Instance("q", vector["question"])
         variants = relation_named(vector["relation"]).variants(instance, 0, EVERY)
-        made = {variant.case.instance.question for variant in variants}
-        wanted = {vector[key] for key in ("out", "all_lower", "all_upper") if key in vector} | set(
+        questions = {variant.case.instance.question for variant in variants}
+        expected = {vector[key] for key in ("out", "all_lower", "all_upper") if key in vector} | set(
             vector.get("outs", ())
         )
-        assert wanted <= made, vector
-        assert made.isdisjoint(vector.get("never", ())), vector
-        assert bool(made) == vector.get("applies", True), vector
+        assert expected <= questions, vector
+        assert questions.isdisjoint(vector.get("never", ())), vector
+        assert bool(questions) == vector.get("applies", True), vector
         if vector.get("back_by_nfkc"):
-            assert {nfkc(question) for question in made} == {nfkc(vector["question"])}
+            assert {nfkc(question) for question in questions} == {nfkc(vector["question"])}
 
 
-def test_typos_change_the_allowed_words_only(rageval_data: Path) -> None:
+def test_typos_change_only_allowed_words(rageval_data: Path) -> None:
     vectors = json.loads((rageval_data / "vectors" / "perturbation_vectors.json").read_text(encoding="utf-8"))
     for vector in vectors:
         if vector["relation"] != "typo" or "words_allowed" not in vector:

@@ -1,4 +1,4 @@
-"""R-Eval's format: the published ids, recomputed, and a whole run over the published form."""
+"""R-Eval's format: recompute the published ids, and run the published questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare systems as R-Eval does: its printed tables, through recorded answers and the command."""
+"""Compare systems as in R-Eval: recorded answers and the command reproduce its printed tables."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def matching(table: list[dict[str, Any]], project: Project) -> Any:
 
 def overall(matching: Any, workflow: str, domain: str = "") -> list[tuple[float, str]]:
     """Return (percent, model) of a workflow's systems, the best first."""
-    found = []
+    ranking = []
     for each in matching["systems"]:
         if each["workflow"] != workflow:
             continue
@@ -66,11 +66,11 @@ def overall(matching: Any, workflow: str, domain: str = "") -> list[tuple[float,
             axis["systems"][each["system"]] for axis in matching["axes"] if domain in (axis["where"]["domain"], "")
         ]
         mean = sum(cell["mean"] * cell["n"] for cell in values) / sum(cell["n"] for cell in values)
-        found.append((100 * mean, each["model"]))
-    return sorted(found, reverse=True)
+        ranking.append((100 * mean, each["model"]))
+    return sorted(ranking, reverse=True)
 
 
-def test_averages_and_ranks_are_the_printed_ones(matching: Any, table: list[dict[str, Any]]) -> None:
+def test_averages_and_ranks_equal_the_printed_ones(matching: Any, table: list[dict[str, Any]]) -> None:
     ranks = matching["ranks"]
     means = {each["system"]: each["mean"] for each in matching["systems"]}
     near, alike, levels = 0, 0, []
@@ -91,7 +91,7 @@ def test_averages_and_ranks_are_the_printed_ones(matching: Any, table: list[dict
     assert (near, alike, sum(levels), len(levels)) == (63, 63, 124, 126)  # two of them are a tie
 
 
-def test_the_best_model_of_each_workflow(matching: Any) -> None:
+def test_each_workflow_has_the_printed_best_model(matching: Any) -> None:
     for workflow, domain, model, mean in (
         ("ReAct", "", "gpt-4", 45.28), ("PAL", "", "gpt-3.5", 30.38), ("DFSDT", "", "gpt-4", 10.94),
         ("ReAct", "wiki", "gpt-4", 38.81), ("PAL", "wiki", "llama2-13b", 25.20), ("DFSDT", "wiki", "gpt-4", 9.92),
@@ -110,13 +110,13 @@ def test_the_best_model_of_each_workflow(matching: Any) -> None:
     assert [round(mean, 2) for mean, _ in overall(matching, function_calling)[:1]] == [9.94]
     wiki = overall(matching, function_calling, "wiki")[0]
     assert (round(wiki[0], 2), wiki[1][:7]) == (8.77, "gpt-3.5")
-    named = {each["of"]: each["system"] for each in matching["best"]}
-    assert named["all"].startswith("ReAct@gpt-4")
-    assert named["model=gpt-4-1106"].startswith("ReAct")
-    assert named["model=gpt-3.5-turbo"].startswith("PAL")
+    best_systems = {each["of"]: each["system"] for each in matching["best"]}
+    assert best_systems["all"].startswith("ReAct@gpt-4")
+    assert best_systems["model=gpt-4-1106"].startswith("ReAct")
+    assert best_systems["model=gpt-3.5-turbo"].startswith("PAL")
 
 
-def test_the_axes_are_the_radars(matching: Any) -> None:
+def test_the_axes_equal_those_of_the_printed_radars(matching: Any) -> None:
     def axes(system: str) -> list[float]:
         values = {tuple(axis["where"].values()): axis["values"][system] for axis in matching["axes"]}
         return [round(100 * values[domain, level], 2) for domain in ("wiki", "aminer") for level in SHORT.values()]
@@ -133,7 +133,7 @@ def test_the_axes_are_the_radars(matching: Any) -> None:
             assert name == "ReAct@gpt-4-1106"
 
 
-def test_the_best_score_of_each_task_and_the_fit(matching: Any) -> None:
+def test_the_best_score_of_each_task_and_the_fit_equal_the_printed_ones(matching: Any) -> None:
     assert 100 * matching["best_of_n"]["mean"] == pytest.approx(49.05, abs=0.006)
     assert 100 * matching["best_of_n"]["single"] == pytest.approx(45.28, abs=0.006)
     fit = matching["fit"]
@@ -142,5 +142,5 @@ def test_the_best_score_of_each_task_and_the_fit(matching: Any) -> None:
     effects = [100 * each for each in fit["row_effects"].values()]
     assert effects == pytest.approx([-0.115, 0.115], abs=0.0006)
     react = {col[:10]: 100 * value for col, value in zip(fit["cols"], fit["cells"][0], strict=True)}
-    wanted = {"gpt-4-1106": 8.131, "llama2-13b": -5.431, "llama2-7b-": 7.115, "gpt-3.5-tu": -2.648}
-    assert {name: react[name] for name in wanted} == pytest.approx(wanted, abs=0.0006)
+    expected = {"gpt-4-1106": 8.131, "llama2-13b": -5.431, "llama2-7b-": 7.115, "gpt-3.5-tu": -2.648}
+    assert {name: react[name] for name in expected} == pytest.approx(expected, abs=0.0006)

@@ -1,4 +1,4 @@
-"""The assembly of passages equals RGB's, for its reference vectors and all published rows."""
+"""Compare the assembly of passages with RGB's, for reference vectors and all published rows."""
 
 from __future__ import annotations
 
@@ -58,29 +58,29 @@ def test_a_pool_is_permuted_as_in_the_reference(order: list[int]) -> None:
         ("en_fact-2", 0.4, 0.2, "w0 n0 n1 p6 w2"),
     ],
 )
-def test_passages_are_those_of_the_reference_vectors(
+def test_passages_equal_the_reference_vectors(
     published: dict[str, tuple[Instance, ...]], row: str, noise: float, correct: float, expected: str
 ) -> None:
     (instance,) = (i for i in published[row.split("-")[0]] if i.id == row)
     assert " ".join(names(instance, 5, noise, correct)) == expected
 
 
-def realised(instances: tuple[Instance, ...], passages: int, noise: float) -> Counter[str]:
+def compositions(instances: tuple[Instance, ...], passages: int, noise: float) -> Counter[str]:
     """Count the supplied compositions, such as "5p0n"."""
     rows = [Counter(name[0] for name in names(instance, passages, noise)) for instance in instances]
     return Counter(f"{row['p'] + row['w']}p{row['n']}n" for row in rows)
 
 
-def test_the_realised_compositions(published: dict[str, tuple[Instance, ...]]) -> None:
-    assert realised(published["en_fact"], 5, 0) == {
+def test_published_files_have_the_expected_compositions(published: dict[str, tuple[Instance, ...]]) -> None:
+    assert compositions(published["en_fact"], 5, 0) == {
         "5p0n": 38, "4p0n": 12, "3p0n": 17, "2p0n": 19, "1p0n": 14,
     }  # fmt: skip
-    assert realised(published["zh_fact"], 5, 1)["0p0n"] == 3
+    assert compositions(published["zh_fact"], 5, 1)["0p0n"] == 3
     for noise in (0, 0.2, 0.4, 0.6, 0.8, 1):
         exact = math.ceil(5 * noise)
-        assert realised(published["zh_refine"], 5, noise) == {f"{5 - exact}p{exact}n": 300}
-    assert realised(published["zh_refine"], 10, 0)["5p5n"] == 118
-    assert realised(published["zh_refine"], 10, 0.9) == {"1p9n": 269, "2p8n": 6, "3p7n": 9, "4p6n": 10, "5p5n": 6}
+        assert compositions(published["zh_refine"], 5, noise) == {f"{5 - exact}p{exact}n": 300}
+    assert compositions(published["zh_refine"], 10, 0)["5p5n"] == 118
+    assert compositions(published["zh_refine"], 10, 0.9) == {"1p9n": 269, "2p8n": 6, "3p7n": 9, "4p6n": 10, "5p5n": 6}
 
 
 def reference(row: dict[str, Any], passages: int, noise: float, correct: float) -> list[str]:
@@ -113,9 +113,9 @@ def reference_of_counterfactual(row: dict[str, Any], good: int, correct: int) ->
     order = list(range(len(row["positive"])))
     chosen_ids = random.sample(order, min(len(order), good - correct))
     docs = [f"w{i}" for i in chosen_ids]
-    left = [i for i in order if i not in chosen_ids]
-    if correct > 0 and left:
-        docs += [f"p{i}" for i in random.sample(left, min(len(left), correct))]
+    unchosen = [i for i in order if i not in chosen_ids]
+    if correct > 0 and unchosen:
+        docs += [f"p{i}" for i in random.sample(unchosen, min(len(unchosen), correct))]
     return docs
 
 
@@ -155,7 +155,7 @@ def untouched_random() -> Iterator[None]:
 
 @pytest.mark.usefixtures("untouched_random")
 @pytest.mark.parametrize("name", ["en_base", "en_fact", "zh_fact", "zh_refine"])
-def test_every_row_of_the_published_files(
+def test_passages_of_every_published_row_equal_the_reference(
     published: dict[str, tuple[Instance, ...]], rageval_data: Path, name: str
 ) -> None:
     lines = (rageval_data / "rgb" / f"{name}.json").read_text(encoding="utf-8").splitlines()
@@ -167,7 +167,7 @@ def test_every_row_of_the_published_files(
 
 
 @pytest.mark.usefixtures("untouched_random")
-def test_every_row_of_written_integration_records(tmp_path: Path, fixtures_dir: Path) -> None:
+def test_passages_of_integration_records_equal_the_reference(tmp_path: Path, fixtures_dir: Path) -> None:
     path = tmp_path / "en_int.json"
     ours = (fixtures_dir / "datasets" / "rgb" / "en_int.json").read_text(encoding="utf-8").splitlines()
     rows = [*integration_rows(), *({**json.loads(line), "id": f"ours-{line[:8]}"} for line in ours)]

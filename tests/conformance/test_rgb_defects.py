@@ -15,7 +15,7 @@ import pytest
 from pytest_rageval.linting.finding import Finding
 from pytest_rageval.linting.linter import lint
 
-Found = Callable[..., dict[str, list[int]]]
+DefectFinder = Callable[..., dict[str, list[int]]]
 
 COUNT = re.compile(r" (\d+) (?:passages?|of \d+ positive passages) \(")
 """The number of passages in a finding's text."""
@@ -28,7 +28,7 @@ def findings(rageval_data: Path) -> Callable[..., list[Finding]]:
 
 
 @pytest.fixture
-def defects(findings: Callable[..., list[Finding]]) -> Found:
+def defects(findings: Callable[..., list[Finding]]) -> DefectFinder:
     """Return a function from a file's stem and settings to the numbers of the records, by check."""
 
     def of(stem: str, **questions: Any) -> dict[str, list[int]]:
@@ -50,18 +50,20 @@ def slots(row: dict[str, Any]) -> list[list[str]]:
     return [slot if isinstance(slot, list) else [slot] for slot in outer]
 
 
-def held(row: dict[str, Any], text: str) -> list[bool]:
+def slot_matches(row: dict[str, Any], text: str) -> list[bool]:
     """Return for each slot whether one of its aliases is a plain substring."""
     return [any(alias.lower() in text.lower() for alias in slot) for slot in slots(row)]
 
 
-def test_false_answers_scored_as_right(defects: Found) -> None:
+def test_false_answers_scored_as_right_are_reported(defects: DefectFinder) -> None:
     assert defects("zh_fact", assembly="rgb-compat")["gold_in_fake"] == [0, 7, 82]
     assert defects("zh_fact")["gold_in_fake"] == [82]  # 70 is not in 170, nor 2.3% in 12.3%
     assert "gold_in_fake" not in defects("en_fact", assembly="rgb-compat")
 
 
-def test_counterfactual_passages_with_true_statements(defects: Found, findings: Callable[..., list[Finding]]) -> None:
+def test_counterfactual_passages_with_true_statements_are_reported(
+    defects: DefectFinder, findings: Callable[..., list[Finding]]
+) -> None:
     assert defects("en_fact", assembly="rgb-compat")["gold_in_counterfactual"] == [43, 73]
     assert defects("zh_fact", assembly="rgb-compat")["gold_in_counterfactual"] == [0, 7, 82, 91]
     assert defects("en_fact")["gold_in_counterfactual"] == [43, 73]
@@ -84,13 +86,19 @@ def test_counterfactual_passages_with_true_statements(defects: Found, findings: 
         ("balanced", {"en_fact": [43], "zh_fact": [1, 32], "zh_refine": [184, 227, 238, 265]}),
     ],
 )
-def test_noise_that_answers(defects: Found, rageval_data: Path, assembly: str, answering: dict[str, list[int]]) -> None:
+def test_noise_that_answers_is_reported(
+    defects: DefectFinder, rageval_data: Path, assembly: str, answering: dict[str, list[int]]
+) -> None:
     """Both matchings drop the spaces between Chinese characters, without which more of the noise answers.
 
     Ours also reads numbers: $1.65 billion is 1.65 billion dollars (en_fact 43), and 3% is 3.0% (zh_refine 227).
     """
     plain = {
-        stem: [row["id"] for row in rows(rageval_data, stem) if any(all(held(row, text)) for text in row["negative"])]
+        stem: [
+            row["id"]
+            for row in rows(rageval_data, stem)
+            if any(all(slot_matches(row, text)) for text in row["negative"])
+        ]
         for stem in ("en_fact", "zh_fact", "zh_refine")
     }
     assert plain == {"en_fact": [], "zh_fact": [], "zh_refine": [238]}
@@ -98,19 +106,22 @@ def test_noise_that_answers(defects: Found, rageval_data: Path, assembly: str, a
     assert by_check == answering
 
 
-def test_evidence_that_does_not_answer(defects: Found, rageval_data: Path) -> None:
+def test_evidence_that_does_not_answer_is_reported(defects: DefectFinder, rageval_data: Path) -> None:
     plain = [
-        row["id"] for row in rows(rageval_data, "zh_refine") for text in row["positive"] if not any(held(row, text))
+        row["id"]
+        for row in rows(rageval_data, "zh_refine")
+        for text in row["positive"]
+        if not any(slot_matches(row, text))
     ]
     assert len(plain) == 4
     published = defects("zh_refine", assembly="rgb-compat")["positive_without_gold"]
     assert set(published) < set(plain)
-    assert len(published) == 3  # one is found where spaces are dropped
-    assert set(defects("zh_refine")["positive_without_gold"]) < set(plain)  # record 48 has 60.4 in another writing
+    assert len(published) == 3  # one matches if spaces are dropped
+    assert set(defects("zh_refine")["positive_without_gold"]) < set(plain)  # record 48 has 60.4 in another notation
     assert len(defects("zh_refine")["positive_without_gold"]) == 3
 
 
-def test_pools_that_are_empty_or_short(defects: Found, rageval_data: Path) -> None:
+def test_empty_or_short_pools_are_reported(defects: DefectFinder, rageval_data: Path) -> None:
     assert defects("zh_fact")["empty_pool"] == [16, 44, 93]
     sizes = {row["id"]: len(row["positive_wrong"]) for row in rows(rageval_data, "en_fact")}
     assert sum(size >= 5 for size in sizes.values()) == 38
@@ -120,16 +131,16 @@ def test_pools_that_are_empty_or_short(defects: Found, rageval_data: Path) -> No
     assert defects("zh_fact", noise_rate=0.8)["short_pool"] == noisy
 
 
-def test_two_names_in_one_alias(defects: Found) -> None:
+def test_two_names_in_one_alias_are_reported(defects: DefectFinder) -> None:
     assert defects("zh_fact")["joined_names"] == [84]
     assert not any("joined_names" in defects(stem) for stem in ("en_fact", "en_base", "zh_refine"))
 
 
-def test_only_one_question_is_duplicate(defects: Found) -> None:
+def test_the_only_duplicate_question_is_reported(defects: DefectFinder) -> None:
     stems = ("en_fact", "zh_fact", "zh_refine", "en_base")
     assert {stem: defects(stem).get("duplicate_question", []) for stem in stems} == {
         "en_fact": [46],
         "zh_fact": [],
         "zh_refine": [],
         "en_base": [],
-    }  # but for case and mark
+    }  # except for case and mark

@@ -73,7 +73,7 @@ def compat(text: str, gold: Gold, stem: str, noise_rate: str = "0") -> float | N
         ("anything", [[]], "en", (0,)),
     ],
 )
-def test_labels_are_those_of_the_reference_vectors(
+def test_labels_equal_the_reference_vectors(
     prediction: str, answer: Any, language: str, labels: tuple[int, ...]
 ) -> None:
     assert published_labels(gold_of(answer), prediction, language) == labels
@@ -86,7 +86,7 @@ def test_our_error_markers_correct_the_published_ones() -> None:
 
 
 @pytest.mark.parametrize("stem", FILES)
-def test_labels_of_whole_files_are_the_published_ones(rageval_data: Path, stem: str) -> None:
+def test_labels_of_whole_files_equal_the_published_rule(rageval_data: Path, stem: str) -> None:
     records = rows(rageval_data, stem)
     assert len(records) in (100, 300)
     correct = 0
@@ -108,7 +108,7 @@ def test_labels_of_whole_files_are_the_published_ones(rageval_data: Path, stem: 
     assert correct > len(records) // 2
 
 
-def test_a_lie_that_the_published_rule_takes_for_the_truth(rageval_data: Path) -> None:
+def test_the_published_rule_accepts_some_false_answers(rageval_data: Path) -> None:
     published, ours, unscorable = [], [], []
     for row in rows(rageval_data, "zh_fact"):
         gold, fake = gold_of(row["answer"]), gold_of(row["fakeanswer"])
@@ -133,7 +133,7 @@ def test_a_lie_that_the_published_rule_takes_for_the_truth(rageval_data: Path) -
 def test_counterfactual_passages_that_hold_the_gold(
     rageval_data: Path, stem: str, documents: int, published: dict[int, int], ours: dict[int, int]
 ) -> None:
-    seen: dict[str, dict[int, int]] = {"published": {}, "ours": {}}
+    counts: dict[str, dict[int, int]] = {"published": {}, "ours": {}}
     total = 0
     for row in rows(rageval_data, stem):
         gold = gold_of(row["answer"])
@@ -145,12 +145,12 @@ def test_counterfactual_passages_that_hold_the_gold(
             }
             for rule, holds in verdicts.items():
                 if holds:
-                    seen[rule][row["id"]] = seen[rule].get(row["id"], 0) + 1
+                    counts[rule][row["id"]] = counts[rule].get(row["id"], 0) + 1
     assert total == documents
-    assert seen == {"published": published, "ours": ours}
+    assert counts == {"published": published, "ours": ours}
 
 
-def test_our_matcher_leaves_the_published_one_rarely(rageval_data: Path) -> None:
+def test_our_matcher_rarely_differs_from_the_published_one(rageval_data: Path) -> None:
     differing = total = 0
     for stem, language in FILES.items():
         for row in rows(rageval_data, stem):
@@ -162,7 +162,7 @@ def test_our_matcher_leaves_the_published_one_rarely(rageval_data: Path) -> None
     assert differing / total < 0.01
 
 
-def test_a_published_match_that_ours_refuses_always_cuts_a_number(rageval_data: Path) -> None:
+def test_every_published_match_that_ours_refuses_cuts_a_number(rageval_data: Path) -> None:
     for row in rows(rageval_data, "en_base"):
         for passage in row["positive"]:
             for slot in gold_of(row["answer"]):

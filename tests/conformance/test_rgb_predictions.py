@@ -33,7 +33,7 @@ KINDS = [
     ("zh_refine", "zh", 1.0), ("en_fact", "en_fact", 0.0), ("zh_fact", "zh_fact", 0.0), ("", "en_int", 0.2),
     ("", "zh_int", 0.0),
 ]  # fmt: skip
-"""File of the data (or "" for our own), dataset that a prediction's name says, noise rate."""
+"""File of the data (or "" for our own), dataset in the name of a prediction file, noise rate."""
 
 
 def answer_of(record: dict[str, Any], number: int) -> str:
@@ -75,7 +75,7 @@ def predictions(records: list[dict[str, Any]], dataset: str, noise_rate: float) 
 
 
 def published(lines: list[dict[str, Any]], noise_rate: float) -> dict[str, float]:
-    """Re-express the rates that RGB writes, from the labels of its lines."""
+    """Return the rates that RGB writes, computed from the labels of its lines."""
     correct = [0 not in line["label"] and 1 in line["label"] for line in lines]
     rejected = [noise_rate == 1 and line["label"][0] == -1 for line in lines]
     flagged = [line for line in lines if line["factlabel"] == 1]

@@ -18,7 +18,7 @@ from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.words import tokens
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # jieba's own, of escapes in its patterns and of pkg_resources
+    warnings.simplefilter("ignore")  # jieba's warnings about escapes in its patterns and about pkg_resources
     jieba = pytest.importorskip("jieba", reason="jieba, on whose tokens the values rest, is not installed")
     rouge_chinese = pytest.importorskip("rouge_chinese")
 
@@ -64,23 +64,23 @@ def differing(pairs: Iterable[tuple[str, str]], language: str = "en") -> list[tu
     ]
 
 
-def made(characters: str, n: int, seed: int) -> list[str]:
+def random_texts(characters: str, n: int, seed: int) -> list[str]:
     random_ = random.Random(seed)
     return ["".join(random_.choices(characters, k=random_.randint(0, 30))) for _ in range(n)]
 
 
 @pytest.mark.parametrize("characters", [MIXED, LATIN], ids=["mixed", "latin"])
-def test_values_are_rouge_chineses_on_awkward_texts(characters: str) -> None:
-    assert differing(zip(made(characters, 1500, 1), made(characters, 1500, 2), strict=True)) == []
+def test_values_equal_rouge_chinese_on_difficult_texts(characters: str) -> None:
+    assert differing(zip(random_texts(characters, 1500, 1), random_texts(characters, 1500, 2), strict=True)) == []
 
 
-def test_a_chinese_record_is_cut_by_jieba_without_a_han_character() -> None:
+def test_a_chinese_record_without_a_han_character_is_tokenized_by_jieba() -> None:
     assert ours("59。", "59", "zh") == pytest.approx((2 / 3, 0.0, 2 / 3), abs=1e-6)
-    latin = [text for text in made(LATIN + "59。，%", 1500, 4) if not has_chinese(text)]
+    latin = [text for text in random_texts(LATIN + "59。，%", 1500, 4) if not has_chinese(text)]
     assert differing(zip(latin, reversed(latin), strict=True), "zh") == []
 
 
-def test_values_are_rouge_chineses_on_news(rageval_data: Path) -> None:
+def test_values_equal_rouge_chinese_on_news(rageval_data: Path) -> None:
     with (rageval_data / "crud" / "documents_part_1_1.txt").open(encoding="utf-8") as lines:
         texts = list(islice((line.strip() for line in lines if has_chinese(line)), 400))
     pairs = [(one[:length], other[:length]) for length in (40, 120) for one, other in pairwise(texts)]
@@ -88,8 +88,8 @@ def test_values_are_rouge_chineses_on_news(rageval_data: Path) -> None:
     assert differing(pairs) == []
 
 
-def test_tokens_are_jiebas_with_everything_in_between(rageval_data: Path) -> None:
+def test_tokens_equal_jiebas_including_separators(rageval_data: Path) -> None:
     with (rageval_data / "crud" / "documents_part_1_1.txt").open(encoding="utf-8") as lines:
         texts = list(islice((line.rstrip("\n") for line in lines), 300))
     assert [text for text in texts if tokens(text) != jieba.lcut(text)] == []
-    assert all("".join(tokens(text)) == text for text in [*texts, *made(MIXED, 500, 3)])
+    assert all("".join(tokens(text)) == text for text in [*texts, *random_texts(MIXED, 500, 3)])

@@ -1,4 +1,4 @@
-"""The smallest contexts of the specification's vectors."""
+"""Shrink contexts to the smallest ones of the specification's vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Part = tuple[str, ...]
 
 
 def breaks_in(vector: dict[str, Any]) -> Callable[[Part], bool]:
-    """Return the test of a vector: parts that break exactly, or any part that holds one of some sets."""
+    """Return the predicate of a vector, from its breaking parts or from sets that make a part break."""
     if "fails_exactly" in vector:
         return {tuple(each) for each in vector["fails_exactly"]}.__contains__
     sets = [set(each) for each in vector["fails_if"] or ()]
@@ -31,10 +31,10 @@ def test_contexts_shrink_to_those_of_the_reference_vectors(rageval_data: Path) -
             with pytest.raises(ValueError, match="does not break"):
                 ddmin(vector["passages"], breaks)
             continue
-        found = ddmin(vector["passages"], breaks)
-        assert list(found.items) in vector["minimal"], vector["name"]
-        assert found.is_minimal
-        assert ddmin(vector["passages"], breaks) == found
+        result = ddmin(vector["passages"], breaks)
+        assert list(result.items) in vector["minimal"], vector["name"]
+        assert result.is_minimal
+        assert ddmin(vector["passages"], breaks) == result
         mending = {each for each, end in vector.get("adds", {}).items() if end == "holds"}
         assert set(fewest_additions(list(vector.get("adds", {})), _holds(mending)) or ()) == mending
 

@@ -1,4 +1,4 @@
-"""Convert real dumps of one agent under four instrumentations; the figures are those that its script fixed."""
+"""Convert real dumps of one agent under four instrumentations; its script fixes the figures."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def test_a_dump_gives_its_steps_tokens_and_ranking(
     assert len(model_calls(trace)) == 2
     (tool,) = tool_calls(trace)
     assert (tool.detail["name"], tool.detail["arguments"]) == ("search", {"query": "museum opening"})
-    found = [step for step in trace if step.kind == "retrieve"]
-    assert len(found) == retrievals
-    assert all(trace[step.detail["parent"]] is tool for step in found)
+    retrieve_steps = [step for step in trace if step.kind == "retrieve"]
+    assert len(retrieve_steps) == retrievals
+    assert all(trace[step.detail["parent"]] is tool for step in retrieve_steps)
     assert converted.ranking is not None
     assert converted.ranking.doc_ids == ("hours#1",)
     assert "9:00" in converted.ranking[0].text
@@ -67,7 +67,7 @@ def test_a_dump_becomes_a_case_with_its_passages(rageval_data: Path, name: str) 
     assert [step.kind for step in recorded.trace if step.kind != "retrieve"] == ["completion", "tool", "completion"]
 
 
-def test_a_dump_without_contents_is_left_with_the_reason(rageval_data: Path) -> None:
+def test_a_dump_without_contents_is_skipped_with_a_reason(rageval_data: Path) -> None:
     imported = ImportResult()
     import_rows(ImportRequest((rageval_data / "systems" / "traces" / "spans_openai_agents.json",)), imported)
     assert imported.cases == []

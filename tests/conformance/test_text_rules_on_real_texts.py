@@ -1,4 +1,4 @@
-"""The rules over real texts: what every draft has to hold, whatever the text."""
+"""Apply the text rules to real texts: properties that every draft must have."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TASKS = ("extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa", "inform
 @pytest.fixture(name="drafts", scope="module", params=sorted(FILES))
 def real_drafts(request: pytest.FixtureRequest, rageval_data: Path) -> list[Draft]:
     formats: Registry[Reader] = Registry("corpus format", BUILTIN)
-    found = passages(places((FILES[request.param],), rageval_data, formats), formats, Chunking())
-    chunks = [(passage, "All") for _, passage in zip(range(DOCUMENTS), found, strict=False)]
+    all_passages = passages(places((FILES[request.param],), rageval_data, formats), formats, Chunking())
+    chunks = [(passage, "All") for _, passage in zip(range(DOCUMENTS), all_passages, strict=False)]
     return list(text_drafts(chunks, TASKS))
 
 
@@ -38,7 +38,7 @@ def test_every_quote_is_in_its_passage_and_holds_the_answer(drafts: list[Draft])
             assert any(contains(draft.evidence[0], alias) for alias in draft.gold[0]), draft.question
 
 
-def test_a_blank_filled_with_the_answer_is_the_sentence(drafts: list[Draft]) -> None:
+def test_a_blank_filled_with_the_answer_gives_the_sentence(drafts: list[Draft]) -> None:
     quotes = str.maketrans('"“”', "'''")
     blanks = [draft for draft in drafts if draft.origin == "blank" and draft.task == "extractive_qa"]
     assert blanks
@@ -59,9 +59,9 @@ def test_calculations_are_right_and_few_drafts_fail_a_check(drafts: list[Draft])
     assert all((first_failure(draft) or ("", ""))[0] != "answer_unsupported" for draft in sums)
 
 
-def test_the_drafts_do_not_depend_on_documents_that_follow(drafts: list[Draft]) -> None:
+def test_drafts_do_not_depend_on_later_documents(drafts: list[Draft]) -> None:
     chunks = [(draft.sources[0], "All") for draft in drafts if draft.task == "extractive_qa"]
     chunks = list({passage.id: (passage, topic) for passage, topic in chunks}.values())
     half = {draft.id for draft in text_drafts(chunks[: len(chunks) // 2], ("extractive_qa",))}
     whole = {draft.id for draft in text_drafts(chunks, ("extractive_qa",))}
-    assert len(half & whole) >= 0.97 * len(half)  # a word that later texts write small is no name any more
+    assert len(half & whole) >= 0.97 * len(half)  # a word that later texts write in lower case is no longer a name

@@ -1,4 +1,4 @@
-"""ToolBench's own logs: the calls, branches and tokens of each."""
+"""Import ToolBench's logs: calls, branches and tokens of each."""
 
 from __future__ import annotations
 

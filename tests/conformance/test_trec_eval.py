@@ -1,4 +1,4 @@
-"""Compare our values with trec_eval's output for its own test data, query by query to the printed digit."""
+"""Compare our values with trec_eval's output for its test data, to the printed digit."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def printed(trec: Path) -> dict[tuple[str, str], str]:
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_values_are_trec_evals(name: str, samples: dict[str, Sample], printed: dict[tuple[str, str], str]) -> None:
+def test_values_equal_trec_eval(name: str, samples: dict[str, Sample], printed: dict[tuple[str, str], str]) -> None:
     metric = Catalog().metrics.get(name)
     values = {query: metric.compute(sample).value for query, sample in samples.items()}
     assert len(values) == 3
@@ -65,7 +65,7 @@ def test_values_are_trec_evals(name: str, samples: dict[str, Sample], printed: d
     assert f"{fmean(value or 0.0 for value in values.values()):.4f}" == printed[PRINTED[name], "all"]
 
 
-def test_our_ranks_have_trec_evals_first_ten(samples: dict[str, Sample], printed: dict[tuple[str, str], str]) -> None:
+def test_the_first_ten_ranks_equal_trec_evals(samples: dict[str, Sample], printed: dict[tuple[str, str], str]) -> None:
     for query, sample in samples.items():
         assert sample.answer.ranking is not None
         qrels = sample.case.instance.qrels

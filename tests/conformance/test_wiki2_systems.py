@@ -17,7 +17,7 @@ FIGURES = {
     "all_pages_2": (0.2277, 0.4455, 0.1980, 0.3168),
     "all_pages_5": (0.3762, 0.8020, 0.3861, 0.5941),
 }
-"""The authors print 0.42 0.93 0.45 0.73 for all pages found in the first 8. KILT's page_R counts the pages of a set as
+"""The authors print 0.42 0.93 0.45 0.73 for all pages among the first 8. KILT's page_R counts the pages of a set as
 one entry, which is the same for all 8 pages, and more for the first 2 and 5; `all_pages_2` counts pages."""
 
 CONFTEST = """
@@ -25,8 +25,8 @@ CONFTEST = """
     from pytest_rageval import Metric, Score
 
     def all_pages(k, sample):
-        found = {item.page_id for item in list(sample.answer.ranking)[:k]}
-        return Score(float(any(found.issuperset(each) for each in sample.case.instance.provenance)))
+        pages = {item.page_id for item in list(sample.answer.ranking)[:k]}
+        return Score(float(any(pages.issuperset(each) for each in sample.case.instance.provenance)))
 
     def pytest_rageval_register(registry):
         for k in (2, 5):
@@ -64,40 +64,40 @@ def recorded(rageval_data: Path, project: Project) -> Project:
     return project
 
 
-def analyzed(project: Project, *args: str) -> Any:
+def analyze(project: Project, *args: str) -> Any:
     ran = project.command("analyze", "matching", *args, "--json")
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
 
-def test_the_figures_are_those_of_the_rankings(recorded: Project) -> None:
+def test_means_equal_the_figures_of_the_rankings(recorded: Project) -> None:
     for metric, figures in FIGURES.items():
-        found = {each["system"]: each["mean"] for each in analyzed(recorded, "--metric", metric)["systems"]}
-        assert [found[name] for name in SYSTEMS] == pytest.approx(figures, abs=5e-5), metric
-    grid = analyzed(recorded, "--rows", "system", "--cols", "topic")["grid"]
+        means = {each["system"]: each["mean"] for each in analyze(recorded, "--metric", metric)["systems"]}
+        assert [means[name] for name in SYSTEMS] == pytest.approx(figures, abs=5e-5), metric
+    grid = analyze(recorded, "--rows", "system", "--cols", "topic")["grid"]
     assert grid["cols"] == ["bridge", "comparison", "yes_no"]
     for name, cells in zip(grid["rows"], grid["cells"], strict=True):
         assert [(round(cell["mean"] * cell["n"]), cell["n"]) for cell in cells] == list(TOPICS[name])
 
 
 def test_graph_is_best_and_separable_and_the_two_weakest_are_not_separable(recorded: Project) -> None:
-    found = analyzed(recorded)
-    best = found["best"][0]
+    comparison = analyze(recorded)
+    best = comparison["best"][0]
     assert (best["of"], best["system"], best["not_separable"]) == ("all", "graph", [])
     assert sorted(best["separable"]) == ["lightrag", "nano", "vdb"]
     won = {each["other"]: (each["won"], each["lost"]) for each in best["tests"]}
     assert won == {"vdb": (52, 0), "lightrag": (49, 0), "nano": (21, 1)}
     against_nano = next(each for each in best["tests"] if each["other"] == "nano")
     assert against_nano["p_value"] == pytest.approx(1.1e-5, abs=5e-7)
-    pair = next(each for each in found["pairs"] if {each["system"], each["other"]} == {"vdb", "lightrag"})
+    pair = next(each for each in comparison["pairs"] if {each["system"], each["other"]} == {"vdb", "lightrag"})
     assert (pair["won"], pair["lost"], pair["separable"]) == (15, 18, False)
     assert pair["p_value"] == pytest.approx(0.73, abs=0.005)
-    whole = found["best_of_n"]
+    whole = comparison["best_of_n"]
     assert round(whole["mean"] * whole["n"]) == 95
     assert whole["n"] == 101
 
 
-def test_the_terminal_names_them(recorded: Project) -> None:
+def test_the_terminal_shows_the_best_system_and_a_pair_that_is_not_separable(recorded: Project) -> None:
     text = recorded.command("analyze", "matching").stdout
     assert "all    graph  0.9307            3 of 3" in text
     assert "vdb : lightrag    101       15:18       -0.0297     0.73" in text

@@ -26,10 +26,10 @@ def pages_of(folder: Path) -> Pages:
 
 @pytest.fixture
 def folder(rageval_data: Path) -> Path:
-    found = rageval_data / "systems" / "wiki2"
-    if not found.is_dir():
-        pytest.skip(f"no {found}")
-    return found
+    path = rageval_data / "systems" / "wiki2"
+    if not path.is_dir():
+        pytest.skip(f"no {path}")
+    return path
 
 
 class Case:
@@ -51,9 +51,9 @@ def test_all_evidence_titles_are_found_by_exact_title(folder: Path) -> None:
     assert len(pages.pages) == 6_119
     case = Case(pages)
     for title in titles:
-        found = case.search(title)
-        assert [passage.title for passage in found.passages] == [title]
-        assert text(found)
+        result = case.search(title)
+        assert [passage.title for passage in result.passages] == [title]
+        assert text(result)
 
 
 def test_a_title_in_another_spelling_is_found(folder: Path) -> None:
@@ -63,9 +63,9 @@ def test_a_title_in_another_spelling_is_found(folder: Path) -> None:
 
 @pytest.mark.parametrize("lookup", ["sentence", "paragraph"])
 def test_a_wrong_title_is_not_found_and_lists_the_right_one(folder: Path, lookup: str) -> None:
-    found = Case(pages_of(folder), lookup).search("Sammy Hagarr")
-    assert found.found is False
-    head, _, similar = text(found).partition(" Similar: ")
+    result = Case(pages_of(folder), lookup).search("Sammy Hagarr")
+    assert result.found is False
+    head, _, similar = text(result).partition(" Similar: ")
     assert head == "Could not find Sammy Hagarr."
     titles = similar.removesuffix(".").split("; ")
     assert len(titles) == 5
