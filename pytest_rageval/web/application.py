@@ -43,7 +43,7 @@ def application(site: Site) -> Starlette:
     async def asset(request: Request) -> Response:
         return _asset(site.package, request.path_params["name"])
 
-    handlers = dict.fromkeys((HTTPException, Exception), _error_response)
+    handlers = dict.fromkeys((RagEvalError, OSError, HTTPException, Exception), _error_response)
     return Starlette(routes=[Route("/assets/{name}", asset), *_routes(site)], exception_handlers=handlers)
 
 
@@ -53,21 +53,9 @@ def _routes(site: Site) -> Iterator[BaseRoute]:
     for route in site.routes:
         if isinstance(route, Route) and inspect.isroutine(endpoint := route.endpoint):
             run = endpoint if inspect.iscoroutinefunction(endpoint) else _in_thread(threads, endpoint)
-            yield Route(route.path, _with_error_response(run), methods=list(route.methods or ()), name=route.name)
+            yield Route(route.path, run, methods=list(route.methods or ()), name=route.name)
         else:
             yield route
-
-
-def _with_error_response(run: Endpoint) -> Endpoint:
-    """Return an endpoint whose errors are responses: after an exception, the server would close the connection."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await run(request)
-        except Exception as error:
-            return _error_response(request, error)
-
-    return answer
 
 
 def _in_thread(threads: Threads, endpoint: Callable[[Request], Response]) -> Endpoint:

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.importing import cause_text
@@ -137,10 +137,33 @@ def run_until_signal(app: ASGIApp, listener: socket.socket, grace: float | None)
         grace: seconds that open requests may take after the signal; None waits for all of them.
     """
     config = uvicorn.Config(
-        app, http="h11", ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
-        server_header=False, proxy_headers=False,
+        _without_answered_errors(app), http="h11", ws="none", lifespan="off", log_config=None, log_level="critical",
+        access_log=False, server_header=False, proxy_headers=False,
     )  # fmt: skip
     asyncio.run(_Server(config, grace).serve(sockets=[listener]))
+
+
+def _without_answered_errors(app: ASGIApp) -> ASGIApp:
+    """Return the application without the errors that it has answered.
+
+    Starlette raises an unexpected error again after its response, and uvicorn then closes the connection.
+    """
+
+    async def run(scope: Scope, receive: Receive, send: Send) -> None:
+        is_answered = False
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal is_answered
+            await send(message)
+            is_answered = message["type"] == "http.response.body" and not message.get("more_body", False)
+
+        try:
+            await app(scope, receive, send_and_note)
+        except Exception:
+            if not is_answered:
+                raise
+
+    return run
 
 
 class _Server(uvicorn.Server):

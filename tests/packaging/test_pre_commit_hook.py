@@ -16,6 +16,9 @@ from support.projects.installed_programs import clean_environment, run_program
 
 MANIFEST = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
 FAKE = '{"id": "f", "question": "How many seats?", "answers": ["70"], "fake_answers": ["exactly 70"]}\n'
+PROGRESS = re.compile(r"rageval: .+: check \d+ of \d+")
+"""A line that `rageval lint` writes to stderr if it takes long."""
+
 CONFIG = """\
 repos:
   - repo: local
@@ -59,7 +62,8 @@ def test_the_hook_checks_suites_and_cases(hook: Any, name: str, is_checked: bool
 def test_the_entry_takes_file_names(hook: Any, project: Path) -> None:
     names = ["tests/rag.rag.toml", "tests/cases.jsonl"]
     status, output = run_program(project, *shlex.split(hook["entry"]), *names)
-    assert (status, output.splitlines()[-1]) == (0, "Nothing found. Gold answers were matched by accuracy.")
+    lines = [line for line in output.splitlines() if not PROGRESS.fullmatch(line)]
+    assert (status, lines) == (0, ["Nothing found. Gold answers were matched by accuracy."])
     with (project / "tests" / "cases.jsonl").open("a", encoding="utf-8") as stream:
         stream.write(FAKE)
     for changed_files in (names, names[:1], names[1:]):
