@@ -55,6 +55,12 @@ def test_the_architecture_page_stays_short() -> None:
     assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 80
 
 
+def test_the_architecture_page_names_only_files_that_exist() -> None:
+    named = set(re.findall(r"`([a-z_/]+/[a-z_]+\.py)`", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")))
+    missing = {name for name in named if not ((ROOT / "pytest_rageval" / name).is_file() or (ROOT / name).is_file())}
+    assert (len(named) > 10, missing) == (True, set())
+
+
 def test_the_architecture_page_names_every_package() -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     packages = sorted(path.parent.name for path in (ROOT / "pytest_rageval").glob("*/__init__.py"))

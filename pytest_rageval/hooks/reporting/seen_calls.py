@@ -1,4 +1,4 @@
-"""Collect which calls of users' systems were seen, and warn if none was (`Sightings`)."""
+"""Collect which calls of users' systems were seen, and warn if none was (`SeenCalls`)."""
 
 from __future__ import annotations
 
